@@ -69,69 +69,69 @@ def address(request: Request, name: str, *arguments: str | UUID) -> str:
     return request.build_absolute_uri(reverse(f"api:{name}", args=arguments))
 
 
-def dataset(request: Request, found: Dataset) -> Body:
-    """Public facts only, whoever asks."""
-    permissions.note_reads(request.user, [found.pk])
+def dataset(request: Request, dataset: Dataset) -> Body:
+    """Returns public facts only, whoever asks."""
+    permissions.note_reads(request.user, [dataset.pk])
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
         *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
-        *(("rounds",) if found.origin.has_rounds else ()),
+        *(("rounds",) if dataset.origin.has_rounds else ()),
     )
-    links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
+    links = {part.replace("-", "_"): address(request, part, dataset.slug) for part in parts}
     return _answer(
         DatasetOut,
-        found,
-        bbox=list(region_of(found)),
-        version=queries.current_version(found),
-        schedule=schedule(found),
-        collection=found.collection if found.origin.has_rounds else None,
-        source=found.source or None,
-        slot_seconds=slots.length(found).total_seconds(),
-        roles=sorted(permissions.roles(request.user, found)),
-        links={"self": address(request, "dataset", found.slug), **links},
+        dataset,
+        bbox=list(region_of(dataset)),
+        version=queries.current_version(dataset),
+        schedule=schedule(dataset),
+        collection=dataset.collection if dataset.origin.has_rounds else None,
+        source=dataset.source or None,
+        slot_seconds=slots.length(dataset).total_seconds(),
+        roles=sorted(permissions.roles(request.user, dataset)),
+        links={"self": address(request, "dataset", dataset.slug), **links},
     )
 
 
-def version(found: DataVersion, *, to_steward: bool) -> Body:
-    """What its lake has is data: for stewards only."""
-    state = getattr(found, "source_state", None) if to_steward else None
+def version(version: DataVersion, *, to_steward: bool) -> Body:
+    """Returns a version; what its lake has is data: for stewards only."""
+    state = getattr(version, "source_state", None) if to_steward else None
     counts = {name: None if state is None else getattr(state, name) for name in ("rows", "invalid")}
-    return _answer(VersionOut, found, **counts)
+    return _answer(VersionOut, version, **counts)
 
 
-def survey(found: SourceSurvey) -> Body:
-    """Data: for stewards only."""
-    is_coming = found.state != SurveyState.FAILED
-    return _answer(SurveyOut, found, appears_at=found.appears_at if is_coming else None)
+def survey(survey: SourceSurvey) -> Body:
+    """Returns a survey, which is data: for stewards only."""
+    is_coming = survey.state != SurveyState.FAILED
+    return _answer(SurveyOut, survey, appears_at=survey.appears_at if is_coming else None)
 
 
-def source(found: Source) -> Body:
-    """Not where it is."""
-    return _answer(SourceOut, found, kind=found.table.kind, has_times=found.time is not None)
+def source(source: Source) -> Body:
+    """Returns a source, but not where it is."""
+    return _answer(SourceOut, source, kind=source.table.kind, has_times=source.time is not None)
 
 
-def schedule(found: Dataset) -> Body | None:
-    """As it is sent."""
-    rule = Schedule.parse(found.schedule)
+def schedule(dataset: Dataset) -> Body | None:
+    """Returns the schedule as requests name it."""
+    rule = Schedule.parse(dataset.schedule)
     if rule is None:
         return None
     return {name: value for name, value in asdict(rule).items() if value is not None}
 
 
 def quote(
-    request: Request, found: Dataset, quoted: Quote, more: Forecast, largest_epsilon: Fraction | None
+    request: Request, dataset: Dataset, quoted: Quote, more: Forecast, largest_epsilon: Fraction | None
 ) -> Body:
-    same, chosen = quoted.same_release, quoted.guide
+    same, start = quoted.same_release, quoted.guide
     return _answer(
         QuoteOut,
         quoted,
-        data_slice=_data_slice(quoted.data_slice, found),
+        data_slice=_data_slice(quoted.data_slice, dataset),
         guarantee=quoted.guarantee.to_json(),
-        guarantee_together=_together(found, quoted.guarantee, chosen),
+        guarantee_together=_together(dataset, quoted.guarantee, start),
         on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
-        statements=for_map(quoted.guarantee, found, chosen, mechanism=quoted.request.mechanism),
+        statements=for_map(quoted.guarantee, dataset, start, mechanism=quoted.request.mechanism),
         distance=distance_words(quoted.guarantee),
-        guide=None if chosen is None else guide(found, chosen, chosen.guide.sha256, member=True),
+        guide=None if start is None else guide(dataset, start, start.guide.sha256, member=True),
         problem=quoted.problem or None,
         largest_epsilon=largest_epsilon,
         same_release=None if same is None else address(request, "release", same.pk),
@@ -139,73 +139,74 @@ def quote(
     )
 
 
-def release(request: Request, found: Release, *, outsider: bool = False) -> Body:
-    """The state is the public one: when a draw begins and how it fails stays in the ledger.
+def release(request: Request, release: Release, *, outsider: bool = False) -> Body:
+    """Returns a release. Its state is the public one: when a draw begins and how it fails stays in the
+    ledger.
 
     outsider: somebody reads it only because it is public, and is told nothing else of its dataset.
     """
-    return release_of_line(request, line_for(request.user, found), outsider=outsider)
+    return release_of_line(request, line_for(request.user, release), outsider=outsider)
 
 
 def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = False) -> Body:
-    """As `release`, with a line that is there already."""
-    found = line.release
-    own = Guarantee.from_json(found.guarantee)
-    charges = Charge.objects.filter(release=found).annotate(kind=F("account__kind")).order_by("account")
+    """Returns a release as `release` does, with a line that is there already."""
+    release = line.release
+    own = Guarantee.from_json(release.guarantee)
+    charges = Charge.objects.filter(release=release).annotate(kind=F("account__kind")).order_by("account")
     return _answer(
         ReleaseOut,
-        found,
-        guarantee_together=_together(found.dataset, own, choices.bound(found)),
+        release,
+        guarantee_together=_together(release.dataset, own, choices.bound(release)),
         distance=distance_words(own),
-        links=_release_links(request, found, outsider=outsider),
-        data_slice=_data_slice(data_slice_of(found), found.dataset),
+        links=_release_links(request, release, outsider=outsider),
+        data_slice=_data_slice(data_slice_of(release), release.dataset),
         charges=[] if outsider else charges,
-        guide=_guide_of(found, member=line.is_for_member),
-        public=found.is_public,
+        guide=_guide_of(release, member=line.is_for_member),
+        public=release.is_public,
         title=line.title,
         name=line.title if line.is_named else "",
         note=line.note,
-        name_public=found.is_name_public,
-        expires_at=found.expires_at if found.public_state == "queued" else None,
+        name_public=release.is_name_public,
+        expires_at=release.expires_at if release.public_state == "queued" else None,
     )
 
 
-def guide(found: Dataset, chosen: Chosen, sha256: str, *, member: bool) -> Body:
-    """A public map that releases of a dataset may begin from."""
-    return GuideOut(guide_line(found, chosen, sha256, member=member)).data
+def guide(dataset: Dataset, start: Chosen, sha256: str, *, member: bool) -> Body:
+    """Returns a public map that releases of a dataset may begin from."""
+    return GuideOut(guide_line(dataset, start, sha256, member=member)).data
 
 
 def guide_file(file: GuideFile) -> Body:
-    """As it was stored."""
+    """Returns a guide file as it was stored."""
     line = guide_line(file.dataset, Chosen(file=file), file.sha256)
     guarantee = None if line.guarantee is None else line.guarantee.to_json()
     return _answer(GuideFileOut, line, guarantee=guarantee, stored_at=file.stored_at)
 
 
-def upload(request: Request, found: Upload) -> Body:
-    """Data: for stewards only."""
+def upload(request: Request, upload: Upload) -> Body:
+    """Returns an upload, which is data: for stewards only."""
     links = {
-        "self": address(request, "upload", found.pk),
-        "dataset": address(request, "dataset", found.dataset.slug),
+        "self": address(request, "upload", upload.pk),
+        "dataset": address(request, "dataset", upload.dataset.slug),
     }
-    if uploads.rejected_rows_path(found) is not None:
-        links["rejected"] = address(request, "upload-rejected", found.pk)
-    if found.state == UploadState.READY and found.version is None:
-        links["undo"] = address(request, "upload-undo", found.pk)
-    copy = column_copies.copy_state(found)
+    if uploads.rejected_rows_path(upload) is not None:
+        links["rejected"] = address(request, "upload-rejected", upload.pk)
+    if upload.state == UploadState.READY and upload.version is None:
+        links["undo"] = address(request, "upload-undo", upload.pk)
+    copy = column_copies.copy_state(upload)
     if copy is CopyState.GIVEN_UP:
-        links["copy"] = address(request, "upload-copy", found.pk)
-    return _answer(UploadOut, found, copy=copy.value, links=links)
+        links["copy"] = address(request, "upload-copy", upload.pk)
+    return _answer(UploadOut, upload, copy=copy.value, links=links)
 
 
 def district_file(request: Request, dataset: Dataset, file: DistrictFile) -> Body:
-    """For members."""
+    """Returns a district file, for members."""
     links = {"self": address(request, "district", dataset.slug, file.pk)}
     return _answer(DistrictFileOut, file, links=links)
 
 
 def district_file_of(request: Request, release: Release, file: DistrictFile) -> Body:
-    """For whoever sees the release."""
+    """Returns a district file, for whoever sees the release."""
     links = {"geojson": address(request, "release-district", release.pk, file.pk)}
     if district_sums.has_sums(release):
         for name, page in (("areas", "areas"), ("csv", "areas-csv")):
@@ -213,14 +214,14 @@ def district_file_of(request: Request, release: Release, file: DistrictFile) -> 
     return _answer(DistrictFileOut, file, links=links)
 
 
-def event(request: Request, found: Dataset, row: Event) -> Body:
-    """As the ledger's page shows it."""
-    exact_time = permissions.may(request.user, found, Act.SEE_DATA)
+def event(request: Request, dataset: Dataset, row: Event) -> Body:
+    """Returns an event as the ledger's page shows it."""
+    exact_time = permissions.may(request.user, dataset, Act.SEE_DATA)
     return _answer(EventOut, event_line(row, exact_time=exact_time), kind=row.kind)
 
 
 def mechanism(entry: AnyEntry, *, of: Dataset | None = None) -> Body:
-    """As anybody may ask, or as is possible in a dataset."""
+    """Returns a mechanism as anybody may ask, or as is possible in a dataset."""
     is_metric = mechanism_choice.protected(entry) == "moves"
     return _answer(
         MechanismOut,
@@ -231,8 +232,8 @@ def mechanism(entry: AnyEntry, *, of: Dataset | None = None) -> Body:
     )
 
 
-def _data_slice(data_slice: DataSlice, found: Dataset) -> Body:
-    region = None if data_slice.rectangle is None else data_slice.region(region_of(found))
+def _data_slice(data_slice: DataSlice, dataset: Dataset) -> Body:
+    region = None if data_slice.rectangle is None else data_slice.region(region_of(dataset))
     return {
         "since": moment_or_none(data_slice.since),
         "until": moment_or_none(data_slice.until),
@@ -240,19 +241,21 @@ def _data_slice(data_slice: DataSlice, found: Dataset) -> Body:
     }
 
 
-def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[str, Any]:
-    links: dict[str, Any] = {"self": address(request, "release", found.pk)}
+def _release_links(request: Request, release: Release, *, outsider: bool) -> dict[str, Any]:
+    links: dict[str, Any] = {"self": address(request, "release", release.pk)}
     if not outsider:
-        links["dataset"] = address(request, "dataset", found.dataset.slug)
-    if found.state == ReleaseState.PUBLISHED:
-        kind = kind_of_release(found)
-        links["districts"] = address(request, "release-districts", found.pk)
-        links["sheet"] = address(request, kind.stem, found.pk, SHEET)
-        links |= {name.replace("-", "_"): address(request, f"release-{name}", found.pk) for name in PREVIEWS}
-        names = [known.name for known in kind.formats.values()]
-        links[kind.stem] = {name: address(request, kind.stem, found.pk, name) for name in names}
-    elif lifecycle.may_be_cancelled(found):
-        links["cancel"] = address(request, "release-cancel", found.pk)
+        links["dataset"] = address(request, "dataset", release.dataset.slug)
+    if release.state == ReleaseState.PUBLISHED:
+        kind = kind_of_release(release)
+        links["districts"] = address(request, "release-districts", release.pk)
+        links["sheet"] = address(request, kind.stem, release.pk, SHEET)
+        links |= {
+            name.replace("-", "_"): address(request, f"release-{name}", release.pk) for name in PREVIEWS
+        }
+        names = [file_format.name for file_format in kind.formats.values()]
+        links[kind.stem] = {name: address(request, kind.stem, release.pk, name) for name in names}
+    elif lifecycle.may_be_cancelled(release):
+        links["cancel"] = address(request, "release-cancel", release.pk)
     return links
 
 
@@ -261,13 +264,13 @@ def _together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> B
     return None if together is None else together.to_json()
 
 
-def _guide_of(found: Release, *, member: bool) -> Body | None:
-    line = line_of(found, member=member)
+def _guide_of(release: Release, *, member: bool) -> Body | None:
+    line = line_of(release, member=member)
     return None if line is None else GuideOut(line).data
 
 
 class _Facts:
-    """An object with facts beside its own."""
+    """Gives an object facts beside its own."""
 
     def __init__(self, of: object, more: Body) -> None:
         self._of = of

@@ -16,7 +16,7 @@ _NEEDS_FACTOR = "this server requires a second factor; set one up on the page of
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox carries no types
-    """`Authorization: Bearer <token>`; the request's `auth` is the token's row."""
+    """Reads `Authorization: Bearer <token>`; the request's `auth` is the token's row."""
 
     def authenticate_credentials(self, token: bytes) -> Any:
         if len(token) > _LONGEST_TOKEN or not (token.isascii() and token.isalnum()):
@@ -24,7 +24,8 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox c
         return super().authenticate_credentials(token)
 
     def validate_user(self, auth_token: ApiToken) -> tuple[User, ApiToken]:
-        """Errors: AuthenticationFailed; PermissionDenied while the owner lacks a second factor."""
+        """Returns owner and token. Errors: AuthenticationFailed; PermissionDenied while the owner lacks a
+        second factor."""
         user, token = super().validate_user(auth_token)
         if accounts.lacks_second_factor(user):
             raise PermissionDenied(_NEEDS_FACTOR, code="second_factor_needed")
@@ -35,7 +36,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox c
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its base has no types
-    """Found by drf-spectacular through its class."""
+    """Describes the token; drf-spectacular finds it through its class."""
 
     target_class = BearerAuthentication
     name = "bearer"

@@ -80,16 +80,17 @@ class Problem:
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Django REST framework's exception handler."""
+    """Answers as Django REST framework's exception handler."""
     set_rollback()
     if isinstance(error, SourcesFileError):
-        return _sources_file(error, context).response()
-    return (_described(error) or _unforeseen(error, context)).response()
+        detail = error.told(administrator=is_administrator(context["request"].user))
+        return Problem(status=503, code=error.code, detail=detail).response()
+    return (_describe(error) or _unforeseen(error, context)).response()
 
 
-def _described(error: Exception) -> Problem | None:
-    found = (describe for kind, describe in _DESCRIBED if isinstance(error, kind))
-    describe = next(found, None)
+def _describe(error: Exception) -> Problem | None:
+    describers = (describe for kind, describe in _DESCRIBED if isinstance(error, kind))
+    describe = next(describers, None)
     return None if describe is None else describe(error)
 
 
@@ -101,13 +102,8 @@ def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
     return Problem(status=500, code="internal_error", detail=detail)
 
 
-def _sources_file(error: SourcesFileError, context: Mapping[str, Any]) -> Problem:
-    detail = error.told(administrator=is_administrator(context["request"].user))
-    return Problem(status=503, code=error.code, detail=detail)
-
-
 def _database_away(error: Exception) -> Problem:
-    """Nothing of the error is told: it names hosts, and rows."""
+    """Tells nothing of the error: it names hosts, and rows."""
     _log.error("database.away", cause=error)
     number = get_contextvars().get("request_id", "")
     detail = f"the database does not answer; try again soon (request {number})"
@@ -134,7 +130,7 @@ def _shape(error: exceptions.ValidationError) -> Problem:
 
 
 def _flat(detail: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """(field, message): names and positions joined by dots, "" for the body as a whole."""
+    """Yields (field, message): names and positions joined by dots, "" for the body as a whole."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             yield from _flat(inner, name if key == "non_field_errors" else f"{name}.{key}".lstrip("."))
@@ -155,7 +151,7 @@ def _field(code: str, name: str, detail: str) -> Problem:
     return Problem(status=422, code=code, detail=f"{name}: {detail}", members={"errors": errors})
 
 
-def _exceeded(error: BudgetExceeded | AllowanceExceeded) -> Problem:
+def _over_budget(error: BudgetExceeded | AllowanceExceeded) -> Problem:
     amounts = {"requested": error.requested, "available": error.available}
     if isinstance(error, BudgetExceeded):
         amounts["reserved"] = error.reserved
@@ -165,7 +161,7 @@ def _exceeded(error: BudgetExceeded | AllowanceExceeded) -> Problem:
 
 
 def _too_much(error: TooMuch) -> Problem:
-    problem = _described(error.refusal)
+    problem = _describe(error.refusal)
     if problem is None:
         raise TypeError("a refusal of the ledger is described")
     fits = error.largest_epsilon
@@ -215,7 +211,7 @@ _DESCRIBED: Final[tuple[tuple[_Kinds, Callable[[Any], Problem]], ...]] = (
     (PermissionDenied, lambda error: Problem(status=403, code="permission_denied", detail=str(error))),
     (ParameterError, _parameter),
     (TooMuch, _too_much),
-    ((BudgetExceeded, AllowanceExceeded), _exceeded),
+    ((BudgetExceeded, AllowanceExceeded), _over_budget),
     ((TooManyQuestions, QueueTooLong), _too_often),
     ((BudgetMoved, LimitMoved), _plain(412)),
     (IdempotencyConflict, _plain(422)),

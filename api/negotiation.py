@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 
 class OneRepresentation(DefaultContentNegotiation):
-    """RFC 9110 section 12.5.1: an Accept header may be disregarded."""
+    """Disregards an Accept header, as RFC 9110 section 12.5.1 allows."""
 
     def select_renderer(
         self,

@@ -22,19 +22,19 @@ def page(
     rows: QuerySet[Any] | Sequence[Any],
     show: type[Serializer[Any]] | Callable[[Any], object],
 ) -> Response:
-    """The page that was asked for. Errors: Http404 beyond the last one."""
+    """Returns the page that was asked for. Errors: Http404 beyond the last one."""
     number = _whole(request, PAGE, 1, 10**_MOST_DIGITS - 1)
     pages = Paginator(rows, _whole(request, PAGE_SIZE, ROWS, MOST_ROWS))
     try:
-        found = pages.page(number)
+        current = pages.page(number)
     except EmptyPage:
         raise Http404("no such page") from None
-    results = show(found, many=True).data if isinstance(show, type) else [show(row) for row in found]
+    results = show(current, many=True).data if isinstance(show, type) else [show(row) for row in current]
     return Response(
         {
             "count": pages.count,
-            "next": _address(request, number + 1) if found.has_next() else None,
-            "previous": _address(request, number - 1) if found.has_previous() else None,
+            "next": _address(request, number + 1) if current.has_next() else None,
+            "previous": _address(request, number - 1) if current.has_previous() else None,
             "results": results,
         }
     )

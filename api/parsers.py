@@ -24,7 +24,7 @@ FILE_TYPES: Final = (
 
 
 class StrictJson(BaseParser):
-    """RFC 8259 JSON in UTF-8 of at most `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes.
+    """Reads RFC 8259 JSON in UTF-8 of at most `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes.
 
     Refuses NaN, numbers beyond a float, names given twice and nesting deeper than Python follows.
     """
@@ -54,11 +54,11 @@ class StrictJson(BaseParser):
 
 
 class FileForm(MultiPartParser):
-    """`multipart/form-data`; its file goes to disk while it comes in (`FILE_UPLOAD_HANDLERS`)."""
+    """Reads `multipart/form-data`; its file goes to disk while it comes in (`FILE_UPLOAD_HANDLERS`)."""
 
 
 class RawFile(BaseParser):
-    """The body is the file: handed on unread."""
+    """Hands the body, which is the file, on unread."""
 
     media_type = "*/*"
     types: tuple[str, ...] = FILE_TYPES
@@ -75,17 +75,17 @@ class RawFile(BaseParser):
 
 
 class NdjsonFile(RawFile):
-    """One JSON object a line."""
+    """Takes one JSON object a line."""
 
     types = (NDJSON,)
 
 
 class _TrapError(ValueError):
-    """What Python would read but nobody means."""
+    """Refuses what Python would read but nobody means."""
 
 
 class GeoJsonFile(RawFile):
-    """Polygons (RFC 7946), for a child to read."""
+    """Takes polygons (RFC 7946), for a child to read."""
 
     types = ("application/geo+json", "application/json")
 

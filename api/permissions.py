@@ -14,20 +14,20 @@ ANY_SCOPE: Final = ""
 
 
 class HasScope(BasePermission):
-    """The token carries the scope that the view's `scopes` names for the method; nobody comes in without."""
+    """Asks for the scope that the view's `scopes` names for the method; nobody comes in without a token."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not isinstance(request.auth, ApiToken):
             return False
         method = "GET" if request.method == "HEAD" else str(request.method)
-        wanted = view.scopes.get(method, ANY_SCOPE)  # a method the view does not have ends in 405
-        if wanted and wanted not in request.auth.scopes:
-            raise InsufficientScope(wanted)
+        scope = view.scopes.get(method, ANY_SCOPE)  # a method the view does not have ends in 405
+        if scope and scope not in request.auth.scopes:
+            raise InsufficientScope(scope)
         return True
 
 
 class HasScopeOrPublic(HasScope):
-    """Also whoever sends no token may read a release that is public; of others he learns nothing (401)."""
+    """Lets also whoever sends no token read a release that is public; of others he learns nothing (401)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.auth is None and request.method in SAFE_METHODS:
@@ -36,8 +36,8 @@ class HasScopeOrPublic(HasScope):
 
 
 class ForMapPrograms(HasScopeOrPublic):
-    """As before, and whoever is signed in at the pages: the view asks for the role. What is about no release
-    of its own is for everybody."""
+    """Lets in as `HasScopeOrPublic`, and whoever is signed in at the pages: the view asks for the role. What
+    is about no release of its own is for everybody."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.auth is None and request.method in SAFE_METHODS:
@@ -47,5 +47,6 @@ class ForMapPrograms(HasScopeOrPublic):
 
 
 def is_nobody(request: Request) -> bool:
-    """Whether a request comes with neither token nor session, so that anybody would get the same answer."""
+    """Tells whether a request comes with neither token nor session, so that anybody would get the same
+    answer."""
     return request.auth is None and not isinstance(request.user, User)

@@ -18,7 +18,7 @@ class TooLarge(exceptions.APIException):
 
 
 class WrongCredentials(exceptions.AuthenticationFailed):
-    """Name or password; which of the two is not said."""
+    """Refuses name or password; which of the two is not said."""
 
     default_code = "wrong_credentials"
     auth_header = "Bearer"
@@ -28,7 +28,7 @@ class WrongCredentials(exceptions.AuthenticationFailed):
 
 
 class SecondFactorNeeded(exceptions.PermissionDenied):
-    """Name and password are right, and not enough."""
+    """Refuses name and password that are right, and not enough."""
 
     default_code = "second_factor_needed"
     default_detail = "signing in needs a second factor; make a token on the page of your account instead"
@@ -41,7 +41,8 @@ class PreconditionRequired(exceptions.APIException):
 
 
 class TooMuch(Exception):  # noqa: N818 - as the refusals of the ledger
-    """A release does not fit; `largest_epsilon` is the ε at which the same question would, None for none."""
+    """Refuses a release that does not fit; `largest_epsilon` is the ε at which the same question would, None
+    for none."""
 
     def __init__(self, refusal: LedgerError, largest_epsilon: Fraction | None) -> None:
         self.refusal, self.largest_epsilon = refusal, largest_epsilon
@@ -49,7 +50,7 @@ class TooMuch(Exception):  # noqa: N818 - as the refusals of the ledger
 
 
 class InsufficientScope(exceptions.PermissionDenied):
-    """The token does not carry the scope; its owner's role may well allow the act."""
+    """Refuses a token that lacks the scope; its owner's role may well allow the act."""
 
     default_code = "insufficient_scope"
 

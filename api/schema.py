@@ -102,7 +102,9 @@ def operation(
 
     def mark(method: Method) -> Method:
         marked: Any = describe(method)
-        marked.query = frozenset(one.name for one in parameters if one.location == OpenApiParameter.QUERY)
+        marked.query = frozenset(
+            parameter.name for parameter in parameters if parameter.location == OpenApiParameter.QUERY
+        )
         return method
 
     return mark
@@ -129,7 +131,7 @@ def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
 
 @cache
 def page_of(row: type[serializers.Serializer[Any]]) -> Any:
-    """A page of rows."""
+    """Describes a page of rows."""
     return type(f"PageOf{row.__name__.removesuffix('Out')}", (PageOut,), {"results": row(many=True)})
 
 

@@ -12,7 +12,7 @@ from heatmaps.models import ApiToken
 
 
 class CountedThrottle(SimpleRateThrottle):
-    """Like the framework's, but requests at the same moment cannot miss each other's counts."""
+    """Counts like the framework's, but requests at the same moment cannot miss each other's counts."""
 
     scope: str
     seconds_to_wait = 0
@@ -20,10 +20,10 @@ class CountedThrottle(SimpleRateThrottle):
     def allow_request(self, request: Request, view: Any) -> bool:
         if was_admitted(request):
             return True
-        whose, (most, seconds) = self.whose(request), self.parse_rate(self.rate)
-        if whose is None or most is None or seconds is None:
+        key, (most, seconds) = self.counting_key(request), self.parse_rate(self.rate)
+        if key is None or most is None or seconds is None:
             return True
-        self.seconds_to_wait = attempt_limits.seconds_to_wait(self.scope, whose, most=most, seconds=seconds)
+        self.seconds_to_wait = attempt_limits.seconds_to_wait(self.scope, key, most=most, seconds=seconds)
         return self.seconds_to_wait == 0
 
     def get_ident(self, request: Request) -> str:
@@ -32,66 +32,67 @@ class CountedThrottle(SimpleRateThrottle):
     def wait(self) -> float:
         return self.seconds_to_wait
 
-    def whose(self, request: Request) -> str | None:
-        """What is counted apart from everything else; None: not counted."""
+    def counting_key(self, request: Request) -> str | None:
+        """Returns what is counted apart from everything else; None: not counted."""
         raise NotImplementedError
 
 
 class TokenThrottle(CountedThrottle):
-    """Requests of one token."""
+    """Counts requests of one token."""
 
     scope = "token"
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return request.auth.token_key if isinstance(request.auth, ApiToken) else None
 
 
 class SignInThrottle(CountedThrottle):
-    """Sign-in attempts, by address and by name, counted with those at the page."""
+    """Counts sign-in attempts, by address and by name, with those at the page."""
 
     scope = attempt_limits.SIGN_IN_NAME
 
     def allow_request(self, request: Request, view: Any) -> bool:
         name = request.data.get("username") if isinstance(request.data, dict) else None
-        known = name if isinstance(name, str) else None
-        self.seconds_to_wait = attempt_limits.sign_in(known, self.get_ident(request))
+        username = name if isinstance(name, str) else None
+        self.seconds_to_wait = attempt_limits.sign_in(username, self.get_ident(request))
         return self.seconds_to_wait == 0
 
 
 class BlurThrottle(CountedThrottle):
-    """Files that a person has blurred, at the page and here together."""
+    """Counts files that a person has blurred, at the page and here together."""
 
     scope = attempt_limits.BLUR
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return str(request.user.pk) if isinstance(request.auth, ApiToken) else None
 
 
 class GuidesThrottle(CountedThrottle):
-    """Guide files that a person sends, at the page and here together; lists of them are not counted."""
+    """Counts guide files that a person sends, at the page and here together; lists of them are not
+    counted."""
 
     scope = attempt_limits.GUIDES
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         is_counted = request.method == "POST" and isinstance(request.auth, ApiToken)
         return str(request.user.pk) if is_counted else None
 
 
 class AreasThrottle(CountedThrottle):
-    """Sums of maps over areas that one token, or one address without a token, asks for."""
+    """Counts sums of maps over areas that one token, or one address without a token, asks for."""
 
     scope = attempt_limits.AREAS
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return request.auth.token_key if isinstance(request.auth, ApiToken) else self.get_ident(request)
 
 
 class PublicThrottle(CountedThrottle):
-    """Requests without a token, for public releases: of a person by session, else from one address."""
+    """Counts requests without a token, for public releases: of a person by session, else from one address."""
 
     scope = attempt_limits.PUBLIC_ADDRESS
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         if isinstance(request.auth, ApiToken):
             return None
         # Nobody who shares their address takes what is theirs.
@@ -99,13 +100,13 @@ class PublicThrottle(CountedThrottle):
 
 
 class TilesThrottle(PublicThrottle):
-    """Tiles, features and parts of rasters: a map on a screen asks for dozens at once."""
+    """Counts tiles, features and parts of rasters: a map on a screen asks for dozens at once."""
 
     scope = attempt_limits.TILES
 
 
 class FileThrottle(PublicThrottle):
-    """Files of public releases; parts of a file that programs read in parts are counted with tiles."""
+    """Counts files of public releases; parts of a file that programs read in parts are counted with tiles."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         is_part = view.kwargs.get("suffix") == "tif" and byte_ranges.asks_for_part(request)

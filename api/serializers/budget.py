@@ -42,8 +42,8 @@ class AllowanceOut(serializers.Serializer[Any]):
     allowance = Amount(
         source="limit", allow_null=True, help_text="Exact decimal, the default included; null: not limited."
     )
-    taken = Amount(null="of the default", known=_is_personal)
-    available = Amount(null="not limited", known=_is_personal)
+    taken = Amount(null="of the default", visible=_is_personal)
+    available = Amount(null="not limited", visible=_is_personal)
 
 
 class AllowancesOut(serializers.Serializer[Any]):
@@ -81,7 +81,7 @@ class PartOfSpendingOut(serializers.Serializer[Any]):
 
 class SpendingOfAccountOut(serializers.Serializer[Any]):
     account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
-    taken = Amount(source="committed", null="no bound", known=lambda spending: not spending.unbounded)
+    taken = Amount(source="committed", null="no bound", visible=lambda spending: not spending.unbounded)
     limit = Amount(null="no limit")
     by_person = PartOfSpendingOut(many=True, source="parts.person")
     by_mechanism = PartOfSpendingOut(many=True, source="parts.mechanism")

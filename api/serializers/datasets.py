@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.serializers.budget import AlertOut
 from api.serializers.collections import CollectionIn, CollectionOut
-from api.serializers.fields import Amount, Box, BoxOut, Choice, Decimal, PageOut, Strict, Text, Whole
+from api.serializers.fields import Amount, BoxIn, BoxOut, Choice, Decimal, PageOut, Strict, Text, Whole
 from api.serializers.sources import INVALID, InvalidOut, SurveyOut
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
 from heatmaps.ingest.versions.retention import MOST_DAYS
@@ -47,7 +47,7 @@ class DatasetIn(Strict):
 
     slug = Text(max_length=60, help_text="Lower-case letters, digits and single hyphens.")
     title = Text(max_length=120)
-    bbox = Box(
+    bbox = BoxIn(
         help_text="West, south, east, north in degrees, chosen without looking at the data.",
     )
     relation = Choice(
@@ -171,7 +171,7 @@ class AccountOut(serializers.Serializer[Any]):
     account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
     limit = Amount(null="no limit")
     committed = Amount(
-        known=lambda balance: not balance.unbounded,
+        visible=lambda balance: not balance.unbounded,
         allow_null=True,
         help_text="Exact decimal, asked for and not cancelled; null: no bound.",
     )

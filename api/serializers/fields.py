@@ -19,7 +19,7 @@ _LONGEST_NUMBER: Final = 2**63 - 1
 
 
 class Strict(serializers.Serializer[Any]):
-    """An object of known names."""
+    """Takes an object of known names."""
 
     fewest: ClassVar[int] = 0  # of them; where none is needed, the body is not either
 
@@ -45,7 +45,7 @@ class StrictSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
 
 class Text(serializers.CharField):
-    """A JSON string, kept as it is."""
+    """Reads a JSON string, kept as it is."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
@@ -60,7 +60,7 @@ class Text(serializers.CharField):
     {"type": "string", "maxLength": MAX_CHARACTERS, "pattern": DECIMAL_PATTERN, "examples": ["0.5"]}
 )
 class Decimal(Text):
-    """An exact decimal number in a string: a JSON number could have been rounded on its way."""
+    """Reads an exact decimal number in a string: a JSON number could have been rounded on its way."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=MAX_CHARACTERS, **options)
@@ -72,7 +72,7 @@ class Decimal(Text):
 
 
 def whole(data: Any) -> int:
-    """A JSON integer, also where it is written 5.0. Errors: ValidationError."""
+    """Reads a JSON integer, also where it is written 5.0. Errors: ValidationError."""
     exact = isinstance(data, int) or (isinstance(data, float) and data.is_integer() and abs(data) < 2**53)
     if not exact or isinstance(data, bool):
         raise serializers.ValidationError("expected a whole number")
@@ -80,7 +80,7 @@ def whole(data: Any) -> int:
 
 
 class Whole(serializers.IntegerField):
-    """A JSON integer; whether it is small enough is said by `max_value`."""
+    """Reads a JSON integer; whether it is small enough is said by `max_value`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"max_value": _LONGEST_NUMBER} | options))
@@ -90,7 +90,7 @@ class Whole(serializers.IntegerField):
 
 
 class Flag(serializers.BooleanField):
-    """A JSON boolean."""
+    """Reads a JSON boolean."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -98,8 +98,8 @@ class Flag(serializers.BooleanField):
         return data
 
 
-class Number(serializers.FloatField):
-    """A finite JSON number."""
+class FiniteNumber(serializers.FloatField):
+    """Reads a finite JSON number."""
 
     def to_internal_value(self, data: Any) -> float:
         if not isinstance(data, int | float) or isinstance(data, bool):
@@ -114,7 +114,7 @@ class Number(serializers.FloatField):
 
 
 class Choice(serializers.ChoiceField):
-    """One of some strings."""
+    """Reads one of some strings."""
 
     def __init__(self, choices: Any, **options: Any) -> None:
         super().__init__(choices, **options)
@@ -126,15 +126,17 @@ class Choice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
-class Box(serializers.ListField):
-    """West, south, east and north, in degrees."""
+class BoxIn(serializers.ListField):
+    """Reads west, south, east and north, in degrees."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(child=Number(min_value=-180, max_value=180), min_length=4, max_length=4, **options)
+        super().__init__(
+            child=FiniteNumber(min_value=-180, max_value=180), min_length=4, max_length=4, **options
+        )
 
 
 class BoxOut(serializers.ListField):
-    """West, south, east and north, in degrees."""
+    """Writes west, south, east and north, in degrees."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.FloatField(), min_length=4, max_length=4, **options)
@@ -144,18 +146,20 @@ class Amount(serializers.CharField):
     """Writes units of the account that the object's `kind` names as an exact decimal.
 
     null: what it means that there is no amount; empty: there always is one.
-    known: whether an object's amount is to be told.
+    visible: whether an object's amount is to be told.
     """
 
-    def __init__(self, *, null: str = "", known: Callable[[Any], bool] | None = None, **options: Any) -> None:
+    def __init__(
+        self, *, null: str = "", visible: Callable[[Any], bool] | None = None, **options: Any
+    ) -> None:
         options.setdefault("allow_null", null != "")
         options.setdefault("help_text", f"Exact decimal; null: {null}." if null else "Exact decimal.")
         super().__init__(**options)
-        self.known = known
+        self.visible = visible
 
     def get_attribute(self, instance: Any) -> str | None:
         units: Any = super().get_attribute(instance)
-        if units is None or (self.known is not None and not self.known(instance)):
+        if units is None or (self.visible is not None and not self.visible(instance)):
             return None
         return as_decimal(units, instance.kind)
 

@@ -15,8 +15,8 @@ _LONGEST_PART: Final = 13
 @extend_schema_field(
     {"type": "string", "maxLength": _LONGEST_PART, "pattern": PART_PATTERN, "examples": ["1/30"]}
 )
-class Part(Text):
-    """A part of a record, above 0 and at most 1."""
+class RecordPart(Text):
+    """Reads a part of a record, above 0 and at most 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=_LONGEST_PART, **options)
@@ -25,7 +25,7 @@ class Part(Text):
 class WishIn(Strict):
     """A change of a record that should stay uncertain."""
 
-    part = Part(help_text="Of a record, such as 1/30 for a day of a month; at most 1.")
+    part = RecordPart(help_text="Of a record, such as 1/30 for a day of a month; at most 1.")
     distance_m = Decimal(help_text="How far that part may have been moved, on average, in metres.")
     epsilon = Decimal(help_text="The largest loss between the two records.")
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from api.serializers.budget import ForecastOut
 from api.serializers.fields import (
     Amount,
-    Box,
+    BoxIn,
     BoxOut,
     Choice,
     Decimal,
@@ -43,7 +43,7 @@ STATES = ["queued", "published", "cancelled", "no_result"]
     }
 )
 class ParameterField(serializers.Field[Any, Any, Any, Any]):
-    """An exact decimal in a string, a whole number, or GeoJSON; what it may be, the mechanism says."""
+    """Reads an exact decimal in a string, a whole number, or GeoJSON; what it may be, the mechanism says."""
 
     def to_internal_value(self, data: Any) -> str | int | dict[str, Any]:
         return data if isinstance(data, str | dict) else whole(data)
@@ -61,7 +61,7 @@ class ParameterField(serializers.Field[Any, Any, Any, Any]):
     }
 )
 class Moment(Text):
-    """A date (midnight) or a date and time to the second, in UTC where it names no other offset."""
+    """Reads a date (midnight) or a date and time to the second, in UTC where it names no other offset."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=LONGEST_MOMENT, **options)
@@ -77,7 +77,7 @@ class DataSliceIn(Strict):
         "one dataset hold the same people: each release is charged in full.",
     )
     until = Moment(required=False, allow_null=True, help_text="Only check-ins before this moment.")
-    rectangle = Box(
+    rectangle = BoxIn(
         required=False,
         allow_null=True,
         help_text="Only this rectangle of the dataset's region: west, south, east, north in degrees, moved "
@@ -171,10 +171,11 @@ class ErrorBoundOut(serializers.Serializer[Any]):
     assumptions = serializers.CharField()
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """With the numbers of every kind of result."""
-        known = (kind.error_fields.items() for kind in RESULT_KINDS.values())
+        """Returns the fields with the numbers of every kind of result."""
+        error_fields = (kind.error_fields.items() for kind in RESULT_KINDS.values())
         numbers = {
-            name: serializers.FloatField(required=False, help_text=text) for name, text in chain(*known)
+            name: serializers.FloatField(required=False, help_text=text)
+            for name, text in chain(*error_fields)
         }
         return numbers | super().get_fields()
 
@@ -248,7 +249,7 @@ class ReleaseLinksOut(serializers.Serializer[Any]):
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """With the files of every kind of result."""
+        """Returns the fields with the files of every kind of result."""
         return super().get_fields() | {kind.stem: _files(kind) for kind in RESULT_KINDS.values()}
 
 
@@ -305,7 +306,7 @@ class ReleaseIn(Strict):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """At least one of them. Errors: ValidationError."""
+        """Asks for at least one of them. Errors: ValidationError."""
         if not attrs:
             raise serializers.ValidationError("expected public, public_name or both")
         return attrs

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.fields import Number, Strict, Text
+from api.serializers.fields import FiniteNumber, Strict, Text
 from heatmaps.ingest.receiving import MOST_FILES
 from heatmaps.masses.column_copies import CopyState
 from heatmaps.models import OPT_OUT_STATES, UploadState
@@ -14,8 +14,8 @@ class CheckinIn(Strict):
     """Who was where, and when."""
 
     user = Text(max_length=1000)
-    lat = Number(min_value=-90, max_value=90, help_text="Degrees.")
-    lon = Number(min_value=-180, max_value=180, help_text="Degrees.")
+    lat = FiniteNumber(min_value=-90, max_value=90, help_text="Degrees.")
+    lon = FiniteNumber(min_value=-180, max_value=180, help_text="Degrees.")
     time = Text(
         max_length=40,
         required=False,
@@ -25,9 +25,9 @@ class CheckinIn(Strict):
     )
 
 
-def checkins_in(sent: Any = serializers.empty) -> serializers.ListSerializer[Any]:
-    """A list of check-ins."""
-    return serializers.ListSerializer(data=sent, child=CheckinIn())
+def checkins_in(rows: Any = serializers.empty) -> serializers.ListSerializer[Any]:
+    """Reads a list of check-ins."""
+    return serializers.ListSerializer(data=rows, child=CheckinIn())
 
 
 class FileIn(Strict):

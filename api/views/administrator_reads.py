@@ -12,7 +12,7 @@ from heatmaps.models import Scope
 from heatmaps.people.permissions import Act, dataset_for
 
 
-class AdministratorReads(ApiView):
+class AdministratorReadsView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @listing("administrator_reads_list", AdministratorReadOut)

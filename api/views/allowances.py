@@ -16,14 +16,14 @@ _EXAMPLE = example(
 )
 
 
-class Allowances(ApiView):
+class AllowancesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @operation("allowances_list", AllowancesOut, (404,))
     def get(self, request: Request, slug: str) -> Response:
         """List allowances over all time. Everyone's, if you may read the ledger; else your own."""
-        found = dataset_for(request.user, slug)
-        return Response(AllowancesOut({"allowances": allowances.allowances_of(found, request.user)}).data)
+        dataset = dataset_for(request.user, slug)
+        return Response(AllowancesOut({"allowances": allowances.allowances_of(dataset, request.user)}).data)
 
     @operation("allowances_change", AllowancesOut, (404, 422), request=AllowanceIn, examples=[_EXAMPLE])
     def post(self, request: Request, slug: str) -> Response:
@@ -32,27 +32,27 @@ class Allowances(ApiView):
         Allowances divide a budget. Only the limit protects the people in the data, since all analysts are
         assumed to collude.
         """
-        found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
-        asked = body(request, AllowanceIn)
-        if asked["follows_default"] == ("allowance" in asked):
-            given = asked.get("allowance", "left out")
-            raise ParameterError("allowance", given, "either this or follows_default")
+        dataset = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
+        fields = body(request, AllowanceIn)
+        if fields["follows_default"] == ("allowance" in fields):
+            allowance = fields.get("allowance", "left out")
+            raise ParameterError("allowance", allowance, "either this or follows_default")
         allowances.change(
             request.user,
-            found,
-            account=asked["account"],
-            analyst=asked.get("analyst"),
-            allowance=allowances.DEFAULT if asked["follows_default"] else asked["allowance"],
-            reason=asked["reason"],
+            dataset,
+            account=fields["account"],
+            analyst=fields.get("analyst"),
+            allowance=allowances.DEFAULT if fields["follows_default"] else fields["allowance"],
+            reason=fields["reason"],
         )
-        return Response(AllowancesOut({"allowances": allowances.allowances_of(found, request.user)}).data)
+        return Response(AllowancesOut({"allowances": allowances.allowances_of(dataset, request.user)}).data)
 
 
-class SpendingOfDataset(ApiView):
+class SpendingOfDatasetView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation("spending_read", SpendingOut, (404,))
     def get(self, request: Request, slug: str) -> Response:
         """Show where the budget went. By person, by mechanism and by day (UTC)."""
-        found = dataset_for(request.user, slug)
-        return Response(SpendingOut({"accounts": spending.spending_of(found, request.user)}).data)
+        dataset = dataset_for(request.user, slug)
+        return Response(SpendingOut({"accounts": spending.spending_of(dataset, request.user)}).data)

@@ -58,7 +58,7 @@ _PARAMETERS: Final = [
 
 
 @takes_up_to(lambda: download.MOST_BYTES)
-class Blurred(ApiView):
+class BlurredView(ApiView):
     scopes = {"POST": Scope.STEWARD}
     parser_classes = [RawFile]
     throttle_classes = [TokenThrottle, BlurThrottle]
@@ -77,21 +77,21 @@ class Blurred(ApiView):
 
         The server sees the true places, so it is trusted. Nothing is stored and no budget is charged: if you
         pass the rows on, their loss adds to everything else released about these people."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
         if body_length(request) > download.MOST_BYTES:
             raise TooLarge(download.MOST_BYTES)
         question, file = _question(request), request.data
         if not hasattr(file, "read"):  # no body at all
             raise UploadError("empty", "the body has no file")
-        made = download.blurred(person(request), found, question, cast(BinaryIO, file))
-        name = f"{found.slug}-blurred.zip"
-        return FileResponse(made, as_attachment=True, filename=name, content_type="application/zip")
+        archive = download.blurred(person(request), dataset, question, cast(BinaryIO, file))
+        name = f"{dataset.slug}-blurred.zip"
+        return FileResponse(archive, as_attachment=True, filename=name, content_type="application/zip")
 
 
 def _question(request: Request) -> BlurQuestion:
-    given = request.query_params
-    if missing := [name for name in _NEEDED if name not in given]:
+    query = request.query_params
+    if missing := [name for name in _NEEDED if name not in query]:
         raise ValidationError(dict.fromkeys(missing, "this parameter is required"))
     further = one_of(request, _FURTHER, (_REFUSE, _LEAVE_OUT), default=_REFUSE)
-    texts: dict[str, Any] = {name: given[name] for name in (*_NEEDED, *_OPTIONAL) if name in given}
+    texts: dict[str, Any] = {name: query[name] for name in (*_NEEDED, *_OPTIONAL) if name in query}
     return BlurQuestion(leave_out=further == _LEAVE_OUT, **texts)

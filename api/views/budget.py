@@ -27,7 +27,7 @@ _IF_MATCH = OpenApiParameter(
 _EXAMPLE = example({"limits": {"presence": "2.0"}, "reason": "agreed with the ethics board in March"})
 
 
-class Budget(ApiView):
+class BudgetView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
 
     @operation("budget_read", BudgetOut, (404,), parameters=[_ETAG])
@@ -45,21 +45,21 @@ class Budget(ApiView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change limits. All or none, with a reason that stays in the ledger."""
-        found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
-        seen = request.headers.get("If-Match")
-        if seen is None:
+        dataset = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
+        etag = request.headers.get("If-Match")
+        if etag is None:
             raise PreconditionRequired
         # `*`: whatever it is; a text that is none of ours fits no budget.
-        version = None if seen.strip() == "*" else seen.strip().strip('"')
-        asked = body(request, BudgetIn)
+        version = None if etag.strip() == "*" else etag.strip().strip('"')
+        fields = body(request, BudgetIn)
         limits.change(
-            request.user, found, asked["limits"], reason=asked["reason"], expected_fingerprint=version
+            request.user, dataset, fields["limits"], reason=fields["reason"], expected_fingerprint=version
         )
-        return _answer(request, found)
+        return _answer(request, dataset)
 
 
-def _answer(request: Request, found: Dataset) -> Response:
-    held = balances(found)
-    low = alerts.alerts_of(found, request.user)
-    answer = BudgetOut({"accounts": held, "alerts": low}).data
-    return Response(answer, headers={"ETag": f'"{limits.fingerprint(held)}"'})
+def _answer(request: Request, dataset: Dataset) -> Response:
+    accounts = balances(dataset)
+    low = alerts.alerts_of(dataset, request.user)
+    answer = BudgetOut({"accounts": accounts, "alerts": low}).data
+    return Response(answer, headers={"ETag": f'"{limits.fingerprint(accounts)}"'})

@@ -6,8 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import LOCATION, example, listing, operation
 from api.serializers.collections import (
     DeviceMechanismOut,
@@ -32,23 +31,23 @@ from mechanisms.devices import catalogue
 _QUESTION = {"mechanism": "geo-shuffle", "epsilon": "1", "delta": "0.000001", "least_honest": 200}
 
 
-class DeviceMechanisms(ApiView):
+class DeviceMechanismsView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("device_mechanisms_list", DeviceMechanismOut)
     def get(self, request: Request) -> Response:
         """List what devices may do. In the order it is offered."""
-        return pagination.page(request, catalogue.entries(), _mechanism)
+        return pagination.page(request, catalogue.entries(), DeviceMechanismOut)
 
 
-class Rounds(ApiView):
+class RoundsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("rounds_list", RoundOut)
     def get(self, request: Request, slug: str) -> Response:
         """List a collection's rounds, latest first."""
-        found = dataset_for(request.user, slug)
-        return pagination.page(request, rounds.rounds_of(found), lambda row: _round(request, row))
+        dataset = dataset_for(request.user, slug)
+        return pagination.page(request, rounds.rounds_of(dataset), lambda row: _round(request, row))
 
     @operation(
         "rounds_plan",
@@ -66,17 +65,17 @@ class Rounds(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Plan a round. Its cost is reserved now, and given back if it is cancelled before it opens."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         typed = body(request, RoundIn)
         moments = {name: typed.pop(name) for name in ("opens_at", "closes_at")}
-        made = rounds.plan(
-            request.user, found, RoundRequest(**_given(typed)), page_sha384=page_sha384(), **moments
+        new_round = rounds.plan(
+            request.user, dataset, RoundRequest(**_without_nulls(typed)), page_sha384=page_sha384(), **moments
         )
-        answer = _round(request, rounds.round_of(found, made.number))
+        answer = _round(request, rounds.round_of(dataset, new_round.number))
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class RoundQuotes(ApiView):
+class RoundQuotesView(ApiView):
     scopes = {"POST": Scope.READ}
 
     @operation(
@@ -88,12 +87,12 @@ class RoundQuotes(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Quote a round. What it would promise, cost and ask of devices; nothing is spent."""
-        found = dataset_for(request.user, slug)
-        quoted = rounds.quote(found, RoundRequest(**_given(body(request, RoundQuestionIn))))
-        return Response(_quote(found, quoted))
+        dataset = dataset_for(request.user, slug)
+        quoted = rounds.quote(dataset, RoundRequest(**_without_nulls(body(request, RoundQuestionIn))))
+        return Response(_quote(dataset, quoted))
 
 
-class RoundOfCollection(ApiView):
+class RoundOfCollectionView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation("rounds_read", RoundOut, (404,))
@@ -102,44 +101,40 @@ class RoundOfCollection(ApiView):
         return Response(_round(request, rounds.round_of(dataset_for(request.user, slug), number)))
 
 
-class CancelRound(ApiView):
+class CancelRoundView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("rounds_cancel", RoundOut, (404, 409, 413, 415))
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Cancel a round before it opens. Its charge is given back. Takes no body."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         body(request, Strict)
-        rounds.cancel(request.user, rounds.round_of(found, number))
-        return Response(_round(request, rounds.round_of(found, number)))
+        rounds.cancel(request.user, rounds.round_of(dataset, number))
+        return Response(_round(request, rounds.round_of(dataset, number)))
 
 
-class ShufflerToken(ApiView):
+class ShufflerTokenView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("shuffler_token_make", ShufflerTokenOut, (404, 409, 413, 415), status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Make the token by which a collection's shuffler signs in. The one before works no longer. Takes no
         body."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         body(request, Strict)
-        token = collection.new_token(rounds.collection_of(found))
+        token = collection.new_token(rounds.collection_of(dataset))
         return Response({"token": token}, 201)
 
 
-def _given(typed: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(typed: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if value is not None}
-
-
-def _mechanism(entry: Any) -> Any:
-    return DeviceMechanismOut(entry).data
 
 
 def _round(request: Request, row: Round) -> dict[str, Any]:
     release, dataset = row.release, row.release.dataset
     links = {
-        "self": shown.address(request, "round", dataset.slug, str(row.number)),
-        "release": shown.address(request, "release", release.pk),
+        "self": answers.address(request, "round", dataset.slug, str(row.number)),
+        "release": answers.address(request, "release", release.pk),
     }
     values = {
         "number": row.number,

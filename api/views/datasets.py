@@ -7,8 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import LOCATION, PAGING, example, listing, operation
 from api.serializers.datasets import DatasetChangeIn, DatasetIn, DatasetOut, VersionOut, VersionsOut
 from api.serializers.fields import Strict
@@ -67,14 +66,14 @@ _KEPT = example(
 )
 
 
-class Datasets(ApiView):
+class DatasetsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("datasets_list", DatasetOut, _SEARCH_PARAMETER)
     def get(self, request: Request) -> Response:
         """List your datasets. Administrators get all of them."""
         rows = queries.datasets_of(person(request), _search(request))
-        return pagination.page(request, rows, lambda row: shown.dataset(request, row))
+        return pagination.page(request, rows, lambda row: answers.dataset(request, row))
 
     @operation(
         "datasets_create",
@@ -88,18 +87,18 @@ class Datasets(ApiView):
     def post(self, request: Request) -> Response:
         """Create a dataset. You become its steward. Relation, region and radius cannot change later."""
         creator = require_creator(person(request))  # first: what is refused names the tables that there are
-        made = datasets.create(creator, _new_dataset(body(request, DatasetIn)))
-        answer = shown.dataset(request, made)
+        dataset = datasets.create(creator, _new_dataset(body(request, DatasetIn)))
+        answer = answers.dataset(request, dataset)
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class Dataset(ApiView):
+class DatasetView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
 
     @operation("datasets_read", DatasetOut, (404,))
     def get(self, request: Request, slug: str) -> Response:
         """Show a dataset's public facts."""
-        return Response(shown.dataset(request, dataset_for(request.user, slug)))
+        return Response(answers.dataset(request, dataset_for(request.user, slug)))
 
     @operation(
         "datasets_change",
@@ -111,27 +110,27 @@ class Dataset(ApiView):
     def patch(self, request: Request, slug: str) -> Response:
         """Change schedule, retention or embedding. The reason goes into the ledger; what is left out
         stays."""
-        found = dataset_for(request.user, slug, Act.PUBLISH)
+        dataset = dataset_for(request.user, slug, Act.PUBLISH)
         typed = body(request, DatasetChangeIn)
         if "schedule" in typed:
             typed["schedule"] = _schedule(typed["schedule"])
-        datasets.change(request.user, found, **typed)
-        return Response(shown.dataset(request, dataset_for(request.user, slug)))
+        datasets.change(request.user, dataset, **typed)
+        return Response(answers.dataset(request, dataset_for(request.user, slug)))
 
 
-class Versions(ApiView):
+class VersionsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @operation("versions_list", VersionsOut, (404,), parameters=PAGING)
     def get(self, request: Request, slug: str) -> Response:
         """List data versions, latest first. Also says when the schedule makes the next one."""
-        found = dataset_for(request.user, slug)
-        to_steward = found.origin.is_elsewhere and may(request.user, found, Act.SEE_DATA)
-        rows = queries.versions_of(found).select_related("source_state")
-        page = pagination.page(request, rows, lambda row: shown.version(row, to_steward=to_steward))
-        survey = queries.survey_of(found) if to_steward else None
-        rule = {"schedule": shown.schedule(found), "next_version_at": found.next_version_at}
-        return Response(page.data | rule | {"survey": None if survey is None else shown.survey(survey)})
+        dataset = dataset_for(request.user, slug)
+        to_steward = dataset.origin.is_elsewhere and may(request.user, dataset, Act.SEE_DATA)
+        rows = queries.versions_of(dataset).select_related("source_state")
+        page = pagination.page(request, rows, lambda row: answers.version(row, to_steward=to_steward))
+        survey = queries.survey_of(dataset) if to_steward else None
+        rule = {"schedule": answers.schedule(dataset), "next_version_at": dataset.next_version_at}
+        return Response(page.data | rule | {"survey": None if survey is None else answers.survey(survey)})
 
     @operation("versions_advance", {201: VersionOut, 202: SurveyOut}, (404, 409, 413, 415))
     def post(self, request: Request, slug: str) -> Response:
@@ -140,11 +139,11 @@ class Versions(ApiView):
         202 where check-ins stay in a lake: a worker looks at the table first, and the version appears at the
         moment that the answer says. Refused (409) where a public schedule makes the versions (`scheduled`)
         and where one is on its way (`survey_under_way`)."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        if found.origin.is_elsewhere:
-            return Response(shown.survey(surveys.advance_by(request.user, found)), 202)
-        return Response(shown.version(uploads.advance(request.user, found), to_steward=True), 201)
+        if dataset.origin.is_elsewhere:
+            return Response(answers.survey(surveys.advance_by(request.user, dataset)), 202)
+        return Response(answers.version(uploads.advance(request.user, dataset), to_steward=True), 201)
 
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:

@@ -12,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.parsers import GeoJsonFile
 from api.permissions import HasScopeOrPublic
 from api.refusals import TooLarge
@@ -53,16 +52,16 @@ _CSV: Final = {(200, "text/csv"): OpenApiResponse(OpenApiTypes.BINARY, "A line a
 
 
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES)
-class Districts(ApiView):
+class DistrictsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
     parser_classes = [GeoJsonFile]
 
     @listing("districts_list", DistrictFileOut)
     def get(self, request: Request, slug: str) -> Response:
         """List a dataset's district files. By title."""
-        found = dataset_for(request.user, slug)
+        dataset = dataset_for(request.user, slug)
         return pagination.page(
-            request, files.files_of(found), lambda row: shown.district_file(request, found, row)
+            request, files.files_of(dataset), lambda row: answers.district_file(request, dataset, row)
         )
 
     @operation(
@@ -72,28 +71,28 @@ class Districts(ApiView):
         """Store a public district file. The body is GeoJSON polygons with names, at most 1,000 districts with
         10,000 corners. Everyone who sees a map of the dataset sees it. `title` and `source` are required,
         unless it `replaces` another file, whose title, source and licence it keeps."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        given, sent = request.query_params, _body(request, settings.MAX_DISTRICT_BYTES)
-        named = given.get("name_property", "")
-        if _REPLACES in given:
-            old = files.file_of(found, _uuid(request, _REPLACES))
-            facts = _facts({name: given.get(name, getattr(old, name)) for name in _FACTS})
-            made = files.change(request.user, old, facts, sent, name_property=named)
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        query, content = request.query_params, _body(request, settings.MAX_DISTRICT_BYTES)
+        named = query.get("name_property", "")
+        if _REPLACES in query:
+            old = files.file_of(dataset, _uuid(request, _REPLACES))
+            facts = _facts({name: query.get(name, getattr(old, name)) for name in _FACTS})
+            file = files.change(request.user, old, facts, content, name_property=named)
         else:
-            facts = _facts({name: given.get(name, "") for name in _FACTS})
-            made = files.store(request.user, found, sent, facts, name_property=named)
-        answer = shown.district_file(request, found, made)
+            facts = _facts({name: query.get(name, "") for name in _FACTS})
+            file = files.store(request.user, dataset, content, facts, name_property=named)
+        answer = answers.district_file(request, dataset, file)
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class District(ApiView):
+class DistrictView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD, "DELETE": Scope.STEWARD}
 
     @operation("districts_read", DistrictFileOut, (404,))
     def get(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Show a district file's facts."""
-        found = dataset_for(request.user, slug)
-        return Response(shown.district_file(request, found, files.file_of(found, file_id)))
+        dataset = dataset_for(request.user, slug)
+        return Response(answers.district_file(request, dataset, files.file_of(dataset, file_id)))
 
     @operation(
         "districts_change",
@@ -104,40 +103,40 @@ class District(ApiView):
     )
     def patch(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Change title, source or licence of a district file."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        old, asked = files.file_of(found, file_id), body(request, DistrictFileChangeIn)
-        known = {name: getattr(old, name) for name in _FACTS}
-        changed = files.change(request.user, old, _facts(known | asked))
-        return Response(shown.district_file(request, found, changed))
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        old, fields = files.file_of(dataset, file_id), body(request, DistrictFileChangeIn)
+        facts = {name: getattr(old, name) for name in _FACTS}
+        changed = files.change(request.user, old, _facts(facts | fields))
+        return Response(answers.district_file(request, dataset, changed))
 
     @operation("districts_delete", gone(), (404,))
     def delete(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Delete a district file. This cannot be undone; maps stay as they are."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        files.delete(request.user, files.file_of(found, file_id))
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        files.delete(request.user, files.file_of(dataset, file_id))
         return Response(status=204)
 
 
-class OfRelease(ApiView):
-    """About a release that may be public."""
+class OpenReleaseView(ApiView):
+    """Answers about a release that may be public."""
 
     scopes = {"GET": Scope.READ, "POST": Scope.READ}
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
 
 
-class ReleaseDistricts(OfRelease):
+class ReleaseDistrictsView(OpenReleaseView):
     @listing("releases_districts", DistrictFileOut, auth=OPEN)
     def get(self, request: Request, release_id: UUID) -> Response:
         """List the district files that fit a published release. A public release needs no token."""
         release = queries.published_for(request.user, release_id)
         rows = files.files_of(release.dataset)
-        answer = pagination.page(request, rows, lambda row: shown.district_file_of(request, release, row))
+        answer = pagination.page(request, rows, lambda row: answers.district_file_of(request, release, row))
         caching.mark(answer, request.user, release, by="Authorization")
         return answer
 
 
-class ReleaseDistrict(OfRelease):
+class ReleaseDistrictView(OpenReleaseView):
     @operation(
         "releases_district",
         {(200, GeoJsonFile.types[0]): OpenApiResponse(OpenApiTypes.OBJECT, "The file.")},
@@ -153,8 +152,8 @@ class ReleaseDistrict(OfRelease):
         return answer
 
 
-class Areas(OfRelease):
-    """People in areas of a published map."""
+class AreasView(OpenReleaseView):
+    """Adds up people in areas of a published map."""
 
     parser_classes = [GeoJsonFile]
     throttle_classes = [TokenThrottle, PublicThrottle, AreasThrottle]
@@ -180,16 +179,16 @@ class Areas(OfRelease):
 
     def _of_body(self, request: Request, release_id: UUID) -> HttpResponse:
         release = queries.published_for(request.user, release_id)
-        sent = _body(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-        return self.answer(district_sums.sums_of(release, sent))
+        content = _body(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        return self.answer(district_sums.sums_of(release, content))
 
     def answer(self, sums: Sums) -> HttpResponse:
-        """As JSON."""
+        """Answers as JSON."""
         return Response(AreasOut(sums).data)
 
 
-class AreasCsv(Areas):
-    """The same as a table."""
+class AreasCsvView(AreasView):
+    """Answers with the same as a table."""
 
     @operation("releases_areas_csv", _CSV, (404, 422), auth=OPEN, parameters=[_DISTRICTS])
     def get(self, request: Request, release_id: UUID) -> HttpResponse:
@@ -203,22 +202,22 @@ class AreasCsv(Areas):
         return self._of_body(request, release_id)
 
     def answer(self, sums: Sums) -> HttpResponse:
-        """As CSV."""
+        """Answers as CSV."""
         stream = io.BytesIO()
         district_sums.write_csv(sums, stream)
         return HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
 
 
-def _facts(given: dict[str, Any]) -> DistrictFileFacts:
-    return DistrictFileFacts(title=given["title"], source=given["source"], licence=given["licence"])
+def _facts(texts: dict[str, Any]) -> DistrictFileFacts:
+    return DistrictFileFacts(title=texts["title"], source=texts["source"], licence=texts["licence"])
 
 
 def _body(request: Request, most: int) -> bytes:
-    """Errors: TooLarge; an empty one is refused by whoever reads it."""
-    sent = request.data
+    """Reads the body. Errors: TooLarge; an empty one is refused by whoever reads it."""
+    stream = request.data
     if body_length(request) > most:
         raise TooLarge(most)
-    content = bytes(sent.read(most + 1)) if hasattr(sent, "read") else b""
+    content = bytes(stream.read(most + 1)) if hasattr(stream, "read") else b""
     if len(content) > most:
         raise TooLarge(most)
     return content

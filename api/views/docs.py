@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 OPEN: Final[dict[str, Any]] = {"permission_classes": [AllowAny], "authentication_classes": []}
 
 
-class Schema(SpectacularJSONAPIView):
+class SchemaView(SpectacularJSONAPIView):
     """Gives the document that was made once in this process: it depends on the code alone."""
 
     @extend_schema(exclude=True)
@@ -29,18 +29,18 @@ class Schema(SpectacularJSONAPIView):
 
 @cache
 def document() -> bytes:
-    """Serve the OpenAPI document as JSON."""
+    """Returns the OpenAPI document as JSON."""
     generator: Any = SchemaGenerator  # untyped
-    described = generator().get_schema(request=None, public=True)
-    return bytes(OpenApiJsonRenderer().render(described, renderer_context={}))
+    schema = generator().get_schema(request=None, public=True)
+    return bytes(OpenApiJsonRenderer().render(schema, renderer_context={}))
 
 
-class Docs(TemplateView):
+class DocsView(TemplateView):
     template_name = "api/docs.html"
 
 
 @extend_schema(exclude=True)
-class Nowhere(APIView):
+class NowhereView(APIView):
     permission_classes = [AllowAny]
     authentication_classes = []
 

@@ -7,8 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.parsers import FileForm
 from api.refusals import TooLarge
 from api.schema import listing, operation
@@ -28,7 +27,7 @@ _LARGEST: Final = raster.MOST_BYTES + _FORM_BYTES
 
 
 @takes_up_to(lambda: _LARGEST)
-class Guides(ApiView):
+class GuidesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
     parser_classes = [FileForm]
     throttle_classes = [TokenThrottle, GuidesThrottle]
@@ -37,12 +36,12 @@ class Guides(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List guides for maps of the whole region. The dataset's published maps, its guide files, and public
         maps of other datasets of the same region; of each the newest first, at most 20."""
-        found = dataset_for(request.user, slug)
-        member = bool(member_of(request.user, [found.pk]))
+        dataset = dataset_for(request.user, slug)
+        member = bool(member_of(request.user, [dataset.pk]))
         return pagination.page(
             request,
-            choices.fitting(found, WHOLE),
-            lambda chosen: shown.guide(found, chosen, chosen.guide.sha256, member=member),
+            choices.fitting(dataset, WHOLE),
+            lambda start: answers.guide(dataset, start, start.guide.sha256, member=member),
         )
 
     @operation(
@@ -56,14 +55,14 @@ class Guides(ApiView):
         """Store a public map as a guide. Only before the dataset's first upload. The file is a GeoTIFF of at
         most 64 MiB, three a minute; it is public and is never changed or deleted. The ledger keeps its title,
         its source and the SHA-256 of the file."""
-        found = dataset_for(request.user, slug, Act.KEEP_GUIDES)
+        dataset = dataset_for(request.user, slug, Act.KEEP_GUIDES)
         if body_length(request) > _LARGEST:
             raise TooLarge(raster.MOST_BYTES)
         if len(request.FILES.getlist("file")) > 1:
             raise ValidationError({"file": "expected one file"})
         if not request.FILES.getlist("file"):  # an empty one is none: well formed, as the schema says
             raise ParameterError("file", "nothing", raster.ALLOWED)
-        given = body(request, GuideFileIn)
-        facts = GuideFileFacts(title=given["title"], source=given["source"], licence=given.get("licence", ""))
-        path = Path(given["file"].temporary_file_path())
-        return Response(shown.guide_file(files.store(request.user, found, path, facts)), 201)
+        fields = body(request, GuideFileIn)
+        facts = GuideFileFacts(title=fields["title"], source=fields["source"], licence=fields.get("licence", ""))
+        path = Path(fields["file"].temporary_file_path())
+        return Response(answers.guide_file(files.store(request.user, dataset, path, facts)), 201)

@@ -11,8 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import listing, operation
 from api.serializers.ledger import EventOut
 from api.views.shared import ApiView, one_of
@@ -35,20 +34,20 @@ _FILTERS: Final = [
 _SUFFIX: Final = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(CONTENT_TYPES))
 
 
-class Ledger(ApiView):
+class LedgerView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("ledger_list", EventOut, *_FILTERS)
     def get(self, request: Request, slug: str) -> Response:
         """List events, oldest first. So pages do not change while the ledger grows."""
-        found = dataset_for(request.user, slug, Act.READ_LEDGER)
-        rows = queries.events_of(found, selection=_selection(request))
+        dataset = dataset_for(request.user, slug, Act.READ_LEDGER)
+        rows = queries.events_of(dataset, selection=_selection(request))
         return pagination.page(
-            request, rows.order_by("sequence"), lambda row: shown.event(request, found, row)
+            request, rows.order_by("sequence"), lambda row: answers.event(request, dataset, row)
         )
 
 
-class LedgerFile(ApiView):
+class LedgerFileView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation(
@@ -67,8 +66,8 @@ class LedgerFile(ApiView):
         `before`, `dataset`, `kind`, `previous_hash`, `release`, `salt` (not where it is null) and `sequence`
         with sorted keys, no blanks, ASCII. Others get minutes, and hashes to keep.
         """
-        found = dataset_for(request.user, slug, Act.READ_LEDGER)
-        return file_of(found, suffix, sees_data=may(request.user, found, Act.SEE_DATA))
+        dataset = dataset_for(request.user, slug, Act.READ_LEDGER)
+        return file_of(dataset, suffix, sees_data=may(request.user, dataset, Act.SEE_DATA))
 
 
 def _selection(request: Request) -> Selection:

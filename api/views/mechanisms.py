@@ -6,8 +6,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import listing
 from api.serializers.releases import MechanismOut
 from api.views.shared import ApiView
@@ -24,15 +23,15 @@ _DATASET_PARAMETER = OpenApiParameter(
 )
 
 
-class Mechanisms(ApiView):
+class MechanismsView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("mechanisms_list", MechanismOut, _DATASET_PARAMETER)
     def get(self, request: Request) -> Response:
         """List mechanisms. With relations and parameters, in the order they are offered."""
         if _DATASET not in request.query_params:
-            return pagination.page(request, registry.entries(), shown.mechanism)
-        found = dataset_for(request.user, request.query_params[_DATASET])
+            return pagination.page(request, registry.entries(), answers.mechanism)
+        dataset = dataset_for(request.user, request.query_params[_DATASET])
         return pagination.page(
-            request, readings.offered(found), lambda entry: shown.mechanism(entry, of=found)
+            request, readings.offered(dataset), lambda entry: answers.mechanism(entry, of=dataset)
         )

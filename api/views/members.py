@@ -23,7 +23,7 @@ _ENDING: Final = OpenApiParameter(
 )
 
 
-class Members(ApiView):
+class MembersView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("members_list", MemberOut)
@@ -42,15 +42,15 @@ class Members(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Add a member. The account must exist; for other people see `invitations/`."""
-        found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-        asked = body(request, MemberIn)
-        made = members.add(
-            person(request), found, asked["username"], asked["role"], reason=asked.get("reason", "")
+        dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+        fields = body(request, MemberIn)
+        member = members.add(
+            person(request), dataset, fields["username"], fields["role"], reason=fields.get("reason", "")
         )
-        return Response(MemberOut(made).data, 201)
+        return Response(MemberOut(member).data, 201)
 
 
-class Member(ApiView):
+class MemberView(ApiView):
     scopes = {"PATCH": Scope.STEWARD, "DELETE": Scope.STEWARD}
 
     @operation(
@@ -63,10 +63,12 @@ class Member(ApiView):
         begun.
         """
         dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-        found = members.member_for(person(request), slug, account_id)
-        asked = body(request, RoleIn)
-        now = members.change_role(person(request), found, asked["role"], reason=asked.get("reason", ""))
-        return Response(MemberOut(now).data)
+        member = members.member_for(person(request), slug, account_id)
+        fields = body(request, RoleIn)
+        changed = members.change_role(
+            person(request), member, fields["role"], reason=fields.get("reason", "")
+        )
+        return Response(MemberOut(changed).data)
 
     @operation("members_remove", EndingOut, (404, 409), parameters=[_ENDING])
     def delete(self, request: Request, slug: str, account_id: int) -> Response:
@@ -77,7 +79,7 @@ class Member(ApiView):
         return Response(EndingOut(members.remove(person(request), member, keep_queued=keep)).data)
 
 
-class Invitations(ApiView):
+class InvitationsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
 
     @listing("invitations_list", InvitationOut)
@@ -96,20 +98,20 @@ class Invitations(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Create an invitation link. It makes one person a member within 7 days; only this answer has it."""
-        found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-        asked = body(request, RoleIn)
-        made = invitations.invite(person(request), found, asked["role"], reason=asked.get("reason", ""))
-        url = request.build_absolute_uri(reverse("invitation", args=[made.secret]))
-        answer = InvitationOut(made.row).data | {"url": url}
+        dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+        fields = body(request, RoleIn)
+        link = invitations.invite(person(request), dataset, fields["role"], reason=fields.get("reason", ""))
+        url = request.build_absolute_uri(reverse("invitation", args=[link.secret]))
+        answer = InvitationOut(link.row).data | {"url": url}
         return Response(answer, 201, headers={"Cache-Control": "no-store"})
 
 
-class Invitation(ApiView):
+class InvitationView(ApiView):
     scopes = {"DELETE": Scope.STEWARD}
 
     @operation("invitations_revoke", gone("Taken back."), (404,))
     def delete(self, request: Request, slug: str, invitation_id: UUID) -> Response:
         """Revoke an invitation. Its link no longer works."""
-        found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-        invitations.revoke(person(request), found, invitation_id)
+        dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+        invitations.revoke(person(request), dataset, invitation_id)
         return Response(status=204)

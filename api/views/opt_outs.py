@@ -17,7 +17,7 @@ from heatmaps.people.permissions import Act, dataset_for
 _EXAMPLE = example({"user": "u1"})
 
 
-class OptOuts(ApiView):
+class OptOutsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
 
     @listing("opt_outs_list", OptOutOut)
@@ -37,12 +37,12 @@ class OptOuts(ApiView):
         """Leave a person out. From the next data version on, whether the files have them or not.
 
         200 with the same entry if they are left out already."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
-        entry, is_new = opt_outs.enter(request.user, found, body(request, OptOutIn)["user"])
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
+        entry, is_new = opt_outs.enter(request.user, dataset, body(request, OptOutIn)["user"])
         return Response(OptOutOut(entry).data, 201 if is_new else 200)
 
 
-class OptOut(ApiView):
+class OptOutView(ApiView):
     scopes = {"DELETE": Scope.STEWARD}
 
     @operation("opt_outs_delete", gone(), (404,))
@@ -52,13 +52,13 @@ class OptOut(ApiView):
         return Response(status=204)
 
 
-class TakeBack(ApiView):
+class TakeBackView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("opt_outs_take_back", gone(), (404, 409, 422, 503), request=OptOutIn, examples=[_EXAMPLE])
     def post(self, request: Request, slug: str) -> Response:
         """Take an opt-out back by name. 409 (`not_opted_out`) if there is none."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
-        if not opt_outs.take_back(request.user, found, [body(request, OptOutIn)["user"]]):
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
+        if not opt_outs.take_back(request.user, dataset, [body(request, OptOutIn)["user"]]):
             raise UploadError("not_opted_out", "this user has not opted out, or the opt-out was taken back")
         return Response(status=204)

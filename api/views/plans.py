@@ -8,7 +8,7 @@ from api.serializers.plans import PlanIn, PlanOut
 from api.views.shared import ApiView, body
 from heatmaps.models import Scope
 from heatmaps.releases.epsilon.for_protection import plan, rounded_down, wish
-from heatmaps.wording.goals import planned
+from heatmaps.wording.goals import plan_sentences
 
 _EXAMPLE = example(
     {
@@ -21,7 +21,7 @@ _EXAMPLE = example(
 )
 
 
-class Plans(ApiView):
+class PlansView(ApiView):
     scopes = {"POST": Scope.READ}
 
     @operation("plans_create", PlanOut, (422,), request=PlanIn, examples=[_EXAMPLE])
@@ -30,12 +30,12 @@ class Plans(ApiView):
 
         Reads no data and stores nothing.
         """
-        asked = body(request, PlanIn)
-        found = plan([wish(**each) for each in asked["wishes"]], asked.get("radius_m"))
+        fields = body(request, PlanIn)
+        metric_plan = plan([wish(**each) for each in fields["wishes"]], fields.get("radius_m"))
         return Response(
             {
-                "alpha_per_m": rounded_down(found.alpha_per_m),
-                "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),
-                "sentences": planned(found.alpha_per_m, found.wishes),
+                "alpha_per_m": rounded_down(metric_plan.alpha_per_m),
+                "epsilon": None if metric_plan.epsilon is None else rounded_down(metric_plan.epsilon),
+                "sentences": plan_sentences(metric_plan.alpha_per_m, metric_plan.wishes),
             }
         )

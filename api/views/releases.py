@@ -13,8 +13,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.permissions import HasScopeOrPublic, is_nobody
 from api.refusals import TooMuch
 from api.schema import LOCATION, OPEN, example, listing, operation
@@ -28,13 +27,13 @@ from api.serializers.releases import (
 )
 from api.throttles import FileThrottle, PublicThrottle, TokenThrottle
 from api.views.shared import ApiView, body, one_of, person
-from heatmaps import models, queries
+from heatmaps import queries
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.http import caching, elsewhere
 from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
 from heatmaps.looks import LIGHT, LOOKS
-from heatmaps.models import Dataset, Scope
+from heatmaps.models import Dataset, Release, Scope
 from heatmaps.people.permissions import Act, dataset_for, member_of, require
 from heatmaps.releases import calibration, lifecycle, names, publication
 from heatmaps.releases.epsilon import for_error, forecast, that_fits
@@ -93,8 +92,8 @@ _PREVIEW_TITLES: Final = {"thumbnail": "thumbnail", "og-image": "preview picture
 _SUFFIXES: Final[Mapping[str, Sequence[str]]] = {
     kind.stem: list(
         dict.fromkeys(
-            [known.name for known in kind.formats.values()]
-            + [known.download for known in kind.formats.values()]
+            [file_format.name for file_format in kind.formats.values()]
+            + [file_format.download for file_format in kind.formats.values()]
             + [*release_files.SHEETS]
         )
     )
@@ -102,7 +101,7 @@ _SUFFIXES: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-class Quotes(ApiView):
+class QuotesView(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
     @operation(
@@ -114,28 +113,28 @@ class Quotes(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Quote a release. Gives its exact cost and predicted error; spends, reads and writes nothing."""
-        found = dataset_for(request.user, slug, Act.RELEASE)
+        dataset = dataset_for(request.user, slug, Act.RELEASE)
         asker = person(request)
         with calibration.for_person(asker.pk):
-            asked = _quoted_question(request, found)
-            quoted = forecast.for_person(found, asker, lifecycle.quote(found, asked))
-            more = forecast.forecast(found, asker, quoted)
-            fits = None if quoted.affordable else that_fits.largest_epsilon(found, asker, asked)
-        return Response(shown.quote(request, found, quoted, more, fits))
+            question = _quoted_question(request, dataset)
+            quoted = forecast.for_person(dataset, asker, lifecycle.quote(dataset, question))
+            more = forecast.forecast(dataset, asker, quoted)
+            fits = None if quoted.affordable else that_fits.largest_epsilon(dataset, asker, question)
+        return Response(answers.quote(request, dataset, quoted, more, fits))
 
 
-class Releases(ApiView):
+class ReleasesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.RELEASE}
 
     @listing("releases_list", ReleaseOut)
     def get(self, request: Request, slug: str) -> Response:
         """List a dataset's releases, latest first."""
-        found = dataset_for(request.user, slug)
-        member = bool(member_of(request.user, [found.pk]))
+        dataset = dataset_for(request.user, slug)
+        member = bool(member_of(request.user, [dataset.pk]))
         return pagination.page(
             request,
-            queries.releases_of(found),
-            lambda row: shown.release_of_line(request, release_line(row, member=member)),
+            queries.releases_of(dataset),
+            lambda row: answers.release_of_line(request, release_line(row, member=member)),
         )
 
     @operation(
@@ -151,21 +150,23 @@ class Releases(ApiView):
         """Ask for a release. Its cost is taken at once; it is drawn in the background. The same question
         about the same data version gets its published answer again, free of charge."""
         with calibration.for_person(person(request).pk):
-            return self._asked(request, slug)
+            return self._reserve(request, slug)
 
-    def _asked(self, request: Request, slug: str) -> Response:
-        found = dataset_for(request.user, slug, Act.RELEASE)
-        key, (asked, label) = request.headers.get("Idempotency-Key"), _named_question(request)
+    def _reserve(self, request: Request, slug: str) -> Response:
+        dataset = dataset_for(request.user, slug, Act.RELEASE)
+        key, (question, label) = request.headers.get("Idempotency-Key"), _named_question(request)
         try:
-            made = lifecycle.request_release(request.user, found, asked, idempotency_key=key, label=label)
+            release = lifecycle.request_release(
+                request.user, dataset, question, idempotency_key=key, label=label
+            )
         except (AllowanceExceeded, BudgetExceeded, UnboundedCharge) as refusal:
-            fits = that_fits.largest_epsilon(found, person(request), asked)
+            fits = that_fits.largest_epsilon(dataset, person(request), question)
             raise TooMuch(refusal, fits) from refusal
-        answer = shown.release(request, made)
+        answer = answers.release(request, release)
         return Response(answer, 202, headers={"Location": answer["links"]["self"]})
 
 
-class Release(ApiView):
+class ReleaseView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
@@ -173,10 +174,10 @@ class Release(ApiView):
     @operation("releases_read", ReleaseOut, (404,), auth=OPEN)
     def get(self, request: Request, release_id: UUID) -> Response:
         """Show a release. It is queued, published, cancelled or no_result. A public one needs no token."""
-        found = publication.readable_release(request.user, release_id)
-        outsider = publication.is_outsider(request.user, found)
-        answer = Response(shown.release(request, found, outsider=outsider))
-        caching.mark(answer, request.user, found, by="Authorization")
+        release = publication.readable_release(request.user, release_id)
+        outsider = publication.is_outsider(request.user, release)
+        answer = Response(answers.release(request, release, outsider=outsider))
+        caching.mark(answer, request.user, release, by="Authorization")
         return answer
 
     @operation(
@@ -189,14 +190,14 @@ class Release(ApiView):
     def patch(self, request: Request, release_id: UUID) -> Response:
         """Make a release public, or hide it again. For stewards; the ledger keeps it as an event, but not
         whether everybody reads its name."""
-        found = queries.release_for(request.user, release_id)
-        require(request.user, found.dataset, Act.PUBLISH)
+        release = queries.release_for(request.user, release_id)
+        require(request.user, release.dataset, Act.PUBLISH)
         with transaction.atomic():
-            _change(person(request), found, body(request, ReleaseIn))
-        return Response(shown.release(request, queries.release_for(request.user, release_id)))
+            _change(person(request), release, body(request, ReleaseIn))
+        return Response(answers.release(request, queries.release_for(request.user, release_id)))
 
 
-class ReleaseName(ApiView):
+class ReleaseNameView(ApiView):
     scopes = {"PATCH": Scope.RELEASE}
 
     @operation(
@@ -209,25 +210,25 @@ class ReleaseName(ApiView):
     def patch(self, request: Request, release_id: UUID) -> Response:
         """Name a release. For whoever asked for it, and stewards; members read it at once, others once a
         steward shows it anew. What is left out stays."""
-        found = queries.release_for(request.user, release_id)
-        require(request.user, found.dataset, Act.RELEASE)
-        now = {"name": found.name, "note": found.note}
-        names.rename(request.user, found, Label(**now | body(request, LabelIn)))
-        return Response(shown.release(request, found))
+        release = queries.release_for(request.user, release_id)
+        require(request.user, release.dataset, Act.RELEASE)
+        now = {"name": release.name, "note": release.note}
+        names.rename(request.user, release, Label(**now | body(request, LabelIn)))
+        return Response(answers.release(request, release))
 
 
-class CancelRelease(ApiView):
+class CancelReleaseView(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
     @operation("releases_cancel", ReleaseOut, (404, 409))
     def post(self, request: Request, release_id: UUID) -> Response:
         """Cancel your own queued release. Its charge comes back. Takes no body."""
         lifecycle.cancel(request.user, queries.release_for(request.user, release_id))
-        return Response(shown.release(request, queries.release_for(request.user, release_id)))
+        return Response(answers.release(request, queries.release_for(request.user, release_id)))
 
 
-class File(ApiView):
-    """A published release of one kind as a file."""
+class FileView(ApiView):
+    """Serves a published release of one kind as a file."""
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
@@ -236,21 +237,21 @@ class File(ApiView):
 
     def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
         """Serve the file. `json` and `yaml` are the release sheet. A public release needs no token."""
-        if not any(suffix in known for known in _SUFFIXES.values()):
+        if not any(suffix in suffixes for suffixes in _SUFFIXES.values()):
             raise Http404("no such format")
-        found = queries.published_for(request.user, release_id)
-        release_files.check_kind(found, self.kind)
+        release = queries.published_for(request.user, release_id)
+        release_files.check_kind(release, self.kind)
         look = one_of(request, _LOOK.name, LOOKS, default=LIGHT.name)
         layer = one_of(request, _LAYER.name, LAYERS, default=HEAT)
-        file = release_files.download(found, suffix, look=look, layer=layer)
+        file = release_files.download(release, suffix, look=look, layer=layer)
         answer = caching.answer(request, request.user, file, by="Authorization")
         if file.in_parts and is_nobody(request):  # for programs in pages of other websites
             elsewhere.show(answer)
         return answer
 
 
-class Preview(ApiView):
-    """A small picture of a published release."""
+class PreviewView(ApiView):
+    """Serves a small picture of a published release."""
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
@@ -259,15 +260,15 @@ class Preview(ApiView):
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         """Serve the picture. A public release needs no token."""
-        found = queries.published_for(request.user, release_id)
+        release = queries.published_for(request.user, release_id)
         look = one_of(request, _LOOK.name, LOOKS, default=LIGHT.name)
-        file = release_files.preview(found, self.name, look=look)
+        file = release_files.preview(release, self.name, look=look)
         return caching.answer(request, request.user, file, by="Authorization")
 
 
-def _preview_view(name: str, content_type: str) -> type[Preview]:
-    """The view of a small picture, as the API's document describes it."""
-    described = operation(
+def _preview_view(name: str, content_type: str) -> type[PreviewView]:
+    """Makes the view of a small picture, as the API's document describes it."""
+    describe = operation(
         f"releases_{name.replace('-', '_')}",
         {(200, content_type): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")},
         (404,),
@@ -276,21 +277,21 @@ def _preview_view(name: str, content_type: str) -> type[Preview]:
         summary=f"Download the {_PREVIEW_TITLES[name]} of a release",
         description="Of a published release. A public one needs no token.",
     )
-    view: type[Preview] = type(f"{name.title().replace('-', '')}Preview", (Preview,), {"name": name})
-    return extend_schema_view(get=described)(view)
+    view: type[PreviewView] = type(f"{name.title().replace('-', '')}Preview", (PreviewView,), {"name": name})
+    return extend_schema_view(get=describe)(view)
 
 
-def _file_view(kind: ResultKind) -> type[File]:
-    """The view of a kind's files, as the API's document describes it."""
+def _file_view(kind: ResultKind) -> type[FileView]:
+    """Makes the view of a kind's files, as the API's document describes it."""
     suffix = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=_SUFFIXES[kind.stem])
     files = {}
-    for known in kind.formats.values():
-        content = OpenApiTypes.OBJECT if "json" in known.content_type else OpenApiTypes.BINARY
-        files[200, known.content_type.split(";")[0]] = OpenApiResponse(content, "The file.")
+    for file_format in kind.formats.values():
+        content = OpenApiTypes.OBJECT if "json" in file_format.content_type else OpenApiTypes.BINARY
+        files[200, file_format.content_type.split(";")[0]] = OpenApiResponse(content, "The file.")
     files[200, "application/zip"] = OpenApiResponse(OpenApiTypes.BINARY, "The file and its release sheet.")
     for content_type in release_files.SHEETS.values():
         files[200, content_type] = OpenApiResponse(OpenApiTypes.OBJECT, "The release sheet.")
-    described = operation(
+    describe = operation(
         f"releases_{kind.stem}",
         files,
         (404, 422),
@@ -300,44 +301,44 @@ def _file_view(kind: ResultKind) -> type[File]:
         description="`json` and `yaml` are its release sheet; a name with `.zip` has the sheet beside the "
         "file. A public release needs no token.",
     )
-    view: type[File] = type(f"{kind.stem.title()}File", (File,), {"kind": kind})
-    return extend_schema_view(get=described)(view)
+    view: type[FileView] = type(f"{kind.stem.title()}File", (FileView,), {"kind": kind})
+    return extend_schema_view(get=describe)(view)
 
 
-PREVIEWS: Final[Mapping[str, type[Preview]]] = {
+PREVIEWS: Final[Mapping[str, type[PreviewView]]] = {
     name: _preview_view(name, content_type) for name, (_, content_type) in release_files.PREVIEWS.items()
 }
-FILES: Final[Mapping[str, type[File]]] = {kind.stem: _file_view(kind) for kind in RESULT_KINDS.values()}
+FILES: Final[Mapping[str, type[FileView]]] = {kind.stem: _file_view(kind) for kind in RESULT_KINDS.values()}
 
 
-def _change(steward: User, found: models.Release, asked: Mapping[str, Any]) -> None:
-    """Errors: as `publication.set_public` and `names.show`."""
-    if "public" in asked:
-        publication.set_public(steward, found, public=asked["public"])
-    if asked.get("public_name") is not None:
-        names.show(steward, found, Label(**asked["public_name"]))
-    elif "public_name" in asked:
-        names.hide(steward, found)
+def _change(steward: User, release: Release, changes: Mapping[str, Any]) -> None:
+    """Changes who may read it, and its name. Errors: as `publication.set_public` and `names.show`."""
+    if "public" in changes:
+        publication.set_public(steward, release, public=changes["public"])
+    if changes.get("public_name") is not None:
+        names.show(steward, release, Label(**changes["public_name"]))
+    elif "public_name" in changes:
+        names.hide(steward, release)
 
 
 def _named_question(request: Request) -> tuple[ReleaseRequest, Label]:
-    asked = body(request, NamedQuestionIn)
-    label = Label(**{name: asked.pop(name) for name in ("name", "note") if name in asked})
-    return _worded(asked), label
+    fields = body(request, NamedQuestionIn)
+    label = Label(**{name: fields.pop(name) for name in ("name", "note") if name in fields})
+    return _release_request(fields), label
 
 
-def _worded(asked: dict[str, Any]) -> ReleaseRequest:
-    data_slice = asked.pop("data_slice", None) or {}
-    return ReleaseRequest(**asked, **data_slice)
+def _release_request(fields: dict[str, Any]) -> ReleaseRequest:
+    data_slice = fields.pop("data_slice", None) or {}
+    return ReleaseRequest(**fields, **data_slice)
 
 
-def _quoted_question(request: Request, found: Dataset) -> ReleaseRequest:
-    """Errors: `ParameterError`, also without or with both of ε and a wished error."""
-    asked = body(request, QuotedQuestionIn)
-    wished = asked.pop("error_m", None)
-    if ("epsilon" in asked) == (wished is not None):
-        raise ParameterError("epsilon", asked.get("epsilon", "missing"), "either this or error_m")
-    if wished is None:
-        return _worded(asked)
-    question = _worded({**asked, "epsilon": "1"})
-    return replace(question, epsilon=for_error.epsilon_for(found, question, wished))
+def _quoted_question(request: Request, dataset: Dataset) -> ReleaseRequest:
+    """Reads the question. Errors: `ParameterError`, also without or with both of ε and a wished error."""
+    fields = body(request, QuotedQuestionIn)
+    error_m = fields.pop("error_m", None)
+    if ("epsilon" in fields) == (error_m is not None):
+        raise ParameterError("epsilon", fields.get("epsilon", "missing"), "either this or error_m")
+    if error_m is None:
+        return _release_request(fields)
+    question = _release_request({**fields, "epsilon": "1"})
+    return replace(question, epsilon=for_error.epsilon_for(dataset, question, error_m))

@@ -12,7 +12,7 @@ from heatmaps.models import Dataset, Restoration, Scope
 from heatmaps.people.permissions import Act, dataset_for
 
 
-class DatasetRestoration(ApiView):
+class DatasetRestorationView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
 
     @operation("restorations_read", RestorationOut, (404,))

@@ -14,7 +14,7 @@ from mechanisms.check import printable
 
 
 class ApiView(APIView):
-    """`scopes` names what a token must carry for a method; `api.schema` what an address may hold."""
+    """Checks that a token carries what `scopes` names; `api.schema` says what an address may hold."""
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
     scopes: ClassVar[Mapping[str, Scope]] = {}
@@ -25,8 +25,8 @@ class ApiView(APIView):
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.allowed_methods:
             return  # ends in 405
-        known: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
-        if unknown := [name for name in request.query_params if name not in known]:
+        parameters: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
+        if unknown := [name for name in request.query_params if name not in parameters]:
             raise ValidationError({printable(name): "unknown parameter" for name in unknown})
         if repeated := [
             name
@@ -37,7 +37,7 @@ class ApiView(APIView):
 
 
 def one_of(request: Request, name: str, words: Iterable[str], *, default: str = "") -> str:
-    """A parameter of the address that is one of these words. Errors: ValidationError."""
+    """Returns a parameter of the address that is one of these words. Errors: ValidationError."""
     text = request.query_params.get(name, default)
     allowed = list(words)
     if name in request.query_params and text not in allowed:
@@ -46,14 +46,14 @@ def one_of(request: Request, name: str, words: Iterable[str], *, default: str = 
 
 
 def person(request: Request) -> User:
-    """Whoever the token belongs to."""
+    """Returns whoever the token belongs to."""
     if not isinstance(request.user, User):
         raise TypeError("this view needs a token")
     return request.user
 
 
 def body(request: Request, shape: type[Strict]) -> dict[str, Any]:
-    """The body, once it has the shape. Errors: ValidationError."""
+    """Returns the body, once it has the shape. Errors: ValidationError."""
     read = shape(data=request.data)
     read.is_valid(raise_exception=True)
     return dict(read.validated_data)

@@ -38,23 +38,23 @@ _HEADERS = [
 
 
 class ShufflerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <the shuffler's token>`; the request's `auth` is its collection."""
+    """Reads `Authorization: Bearer <the shuffler's token>`; the request's `auth` is its collection."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Collection] | None:
         words = get_authorization_header(request).split()
         if len(words) != 2 or words[0].lower() != b"bearer" or len(words[1]) > _LONGEST_TOKEN:
             return None
-        found = collection.of_token(words[1].decode("latin-1"))
-        if found is None:
+        own_collection = collection.of_token(words[1].decode("latin-1"))
+        if own_collection is None:
             raise AuthenticationFailed("Invalid token.")
-        return AnonymousUser(), found
+        return AnonymousUser(), own_collection
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
 class ShufflerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its base has no types
-    """Found by drf-spectacular through its class."""
+    """Describes the token; drf-spectacular finds it through its class."""
 
     target_class = ShufflerAuthentication
     name = "shuffler"
@@ -74,16 +74,16 @@ class ShufflerView(ApiView):
     permission_classes = [IsShuffler]
 
 
-class ShufflerRounds(ShufflerView):
+class ShufflerRoundsView(ShufflerView):
     @operation("shuffler_rounds_list", PlannedRoundsOut)
     def get(self, request: Request) -> Response:
         """List a collection's rounds to its shuffler. All of them, latest first."""
         dataset = _collection(request).dataset
-        found = [_planned(row) for row in rounds.rounds_of(dataset)]
-        return Response(PlannedRoundsOut({"results": found}).data)
+        bodies = [_round_body(row) for row in rounds.rounds_of(dataset)]
+        return Response(PlannedRoundsOut({"results": bodies}).data)
 
 
-class ShufflerRound(ShufflerView):
+class ShufflerRoundView(ShufflerView):
     @operation("shuffler_round_fix", FactsOut, (404, 409, 422), request=ShufflerPartIn)
     def put(self, request: Request, round_id: UUID) -> Response:
         """Tell a round's key and invitations. Fixes the round's facts, for good; the same again is answered
@@ -93,7 +93,7 @@ class ShufflerRound(ShufflerView):
         return Response({"facts": handover.fix(round_id, ShufflerPart(**typed))})
 
 
-class ShufflerTable(ShufflerView):
+class ShufflerTableView(ShufflerView):
     @operation("shuffler_round_table", {(200, "application/octet-stream"): OpenApiTypes.BINARY}, (404,))
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Read a round's table of integers."""
@@ -103,7 +103,7 @@ class ShufflerTable(ShufflerView):
 
 
 @takes_up_to(lambda: plans.MOST_BATCH_BYTES)
-class ShufflerBatch(ShufflerView):
+class ShufflerBatchView(ShufflerView):
     parser_classes = [RawFile]
 
     @operation(
@@ -135,15 +135,15 @@ def _collection(request: Request) -> Collection:
 
 
 def _round(request: Request, round_id: UUID) -> Round:
-    """Errors: Http404 for those of other collections, too."""
-    found = rounds.rounds_of(_collection(request).dataset).filter(pk=round_id).first()
-    if found is None:
+    """Returns the round. Errors: Http404 for those of other collections, too."""
+    row = rounds.rounds_of(_collection(request).dataset).filter(pk=round_id).first()
+    if row is None:
         raise Http404("no such round")
-    return found
+    return row
 
 
-def _planned(row: Round) -> dict[str, Any]:
-    """From the row alone: it is asked for every few seconds."""
+def _round_body(row: Round) -> dict[str, Any]:
+    """Describes a round from the row alone: it is asked for every few seconds."""
     return {
         "round": row.pk,
         "number": row.number,
@@ -161,6 +161,6 @@ def _planned(row: Round) -> dict[str, Any]:
 
 
 def _blocks(stream: BinaryIO | Any) -> Iterator[bytes]:
-    """An empty body is no stream."""
+    """Yields the body in blocks; an empty one is no stream."""
     while hasattr(stream, "read") and (block := stream.read(_BLOCK)):
         yield block

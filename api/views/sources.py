@@ -3,8 +3,7 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import listing
 from api.serializers.sources import SourceOut
 from api.views.shared import ApiView, person
@@ -13,7 +12,7 @@ from heatmaps.models import Scope
 from heatmaps.people.permissions import require_creator
 
 
-class Sources(ApiView):
+class SourcesView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @listing("sources_list", SourceOut)
@@ -22,4 +21,4 @@ class Sources(ApiView):
 
         Where they are, only the administrator's file says."""
         offered = sources.offered(require_creator(person(request)))
-        return pagination.page(request, list(offered.values()), shown.source)
+        return pagination.page(request, list(offered.values()), answers.source)

@@ -27,7 +27,7 @@ _EXAMPLE = example(
 )
 
 
-class Tokens(ApiView):
+class TokensView(ApiView):
     scopes = {"GET": Scope.READ}
 
     def get_permissions(self) -> Sequence[Any]:
@@ -62,18 +62,18 @@ class Tokens(ApiView):
         if accounts.has_second_factor(user) or accounts.second_factor_required():
             raise SecondFactorNeeded
         attempt_limits.forget_sign_in(typed["username"], attempt_limits.address_of(request))
-        made, secret = ApiToken.objects.create(
+        token, secret = ApiToken.objects.create(
             user=user,
             name=typed["name"],
             scopes=sorted(set(typed["scopes"])),
             expiry=timedelta(days=typed["days"]) if "days" in typed else None,
         )
-        made.token = secret  # for this answer; it is stored nowhere
-        return Response(NewTokenOut(made).data, 201, headers={"Cache-Control": "no-store"})
+        token.token = secret  # for this answer; it is stored nowhere
+        return Response(NewTokenOut(token).data, 201, headers={"Cache-Control": "no-store"})
 
 
-class Token(ApiView):
-    """Revoking takes rights away only: any token of its owner may do it."""
+class TokenView(ApiView):
+    """Revokes a token. That takes rights away only: any token of its owner may do it."""
 
     @operation("tokens_revoke", gone("Revoked."), (404,))
     def delete(self, request: Request, token_id: str) -> Response:

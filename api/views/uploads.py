@@ -14,8 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.parsers import FILE_TYPES, NDJSON, FileForm, NdjsonFile, RawFile, StrictJson
 from api.refusals import TooLarge
 from api.schema import LOCATION, example, listing, operation
@@ -29,8 +28,7 @@ from heatmaps.ingest.options import Options
 from heatmaps.ingest.receiving import MOST_FILES
 from heatmaps.ingest.upload_files import NAME_LENGTH, shown_name
 from heatmaps.masses import column_copies
-from heatmaps.models import Dataset, Scope, UploadState
-from heatmaps.models import Upload as UploadRow
+from heatmaps.models import Dataset, Scope, Upload, UploadState
 from heatmaps.people.permissions import Act, dataset_for
 from mechanisms.check import printable
 
@@ -69,16 +67,16 @@ _CHECKINS = example(
 
 
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
-class Uploads(ApiView):
+class UploadsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
     parser_classes = [FileForm, RawFile]
 
     @listing("uploads_list", UploadOut, _STATE_PARAMETER)
     def get(self, request: Request, slug: str) -> Response:
         """List uploads, latest first."""
-        found = dataset_for(request.user, slug, Act.SEE_DATA)
-        rows = queries.uploads_of(found, state=one_of(request, _STATE, UploadState.values))
-        return pagination.page(request, rows, lambda row: shown.upload(request, row))
+        dataset = dataset_for(request.user, slug, Act.SEE_DATA)
+        rows = queries.uploads_of(dataset, state=one_of(request, _STATE, UploadState.values))
+        return pagination.page(request, rows, lambda row: answers.upload(request, row))
 
     @operation(
         "uploads_create",
@@ -94,29 +92,29 @@ class Uploads(ApiView):
 
         A form with several files is answered with an upload or a refusal for each; those taken become
         available in one data version. In all files equal `user` is the same person."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
         _check_length(request)
         given_name, advance = _given_name(request), _advance(request)
         options = Options.parse(**{name: request.query_params.get(name, "") for name in _OPTIONS})
         file = request.data
         if isinstance(file, dict):  # also where there is no body at all
-            file, *others = _form_files(request)
-            if others:
-                return _all_received(request, found, [file, *others], advance=advance, options=options)
+            file, *more = _form_files(request)
+            if more:
+                return _receive_all(request, dataset, [file, *more], advance=advance, options=options)
         name = given_name or getattr(file, "name", None) or "upload"
-        return _received(request, found, file, name=name, advance=advance, options=options)
+        return _receive(request, dataset, file, name=name, advance=advance, options=options)
 
 
-class Upload(ApiView):
+class UploadView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @operation("uploads_read", UploadOut, (404,))
     def get(self, request: Request, upload_id: UUID) -> Response:
         """Show an upload's progress and accepted rows."""
-        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+        return Response(answers.upload(request, queries.upload_for(request.user, upload_id)))
 
 
-class RejectedRows(ApiView):
+class RejectedRowsView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @operation("uploads_rejected", {(200, "text/csv"): OpenApiTypes.BINARY}, (404,))
@@ -129,28 +127,28 @@ class RejectedRows(ApiView):
         return FileResponse(rows, as_attachment=True, filename=name, content_type="text/csv")
 
 
-class UndoUpload(ApiView):
+class UndoUploadView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("uploads_undo", UploadOut, (404, 409))
     def post(self, request: Request, upload_id: UUID) -> Response:
         """Undo an upload. Only before a data version includes it. Takes no body."""
         uploads.undo(request.user, queries.upload_for(request.user, upload_id))
-        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+        return Response(answers.upload(request, queries.upload_for(request.user, upload_id)))
 
 
-class CopyAgain(ApiView):
+class CopyAgainView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("uploads_copy", UploadOut, (404, 409))
     def post(self, request: Request, upload_id: UUID) -> Response:
         """Retry the failed copy of an upload. Takes no body."""
         column_copies.try_again(request.user, queries.upload_for(request.user, upload_id))
-        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+        return Response(answers.upload(request, queries.upload_for(request.user, upload_id)))
 
 
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
-class Checkins(ApiView):
+class CheckinsView(ApiView):
     scopes = {"POST": Scope.STEWARD}
     parser_classes = [StrictJson, NdjsonFile]
 
@@ -165,40 +163,40 @@ class Checkins(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Send check-ins as JSON or NDJSON. They become an upload."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
+        dataset = dataset_for(request.user, slug, Act.UPLOAD)
         _check_length(request)
-        advance, sent = _advance(request), request.data
-        file = sent if hasattr(sent, "read") else _table(sent)
-        return _received(request, found, file, name="check-ins", advance=advance, options=Options())
+        advance, content = _advance(request), request.data
+        file = content if hasattr(content, "read") else _table(content)
+        return _receive(request, dataset, file, name="check-ins", advance=advance, options=Options())
 
 
-def _received(
-    request: Request, found: Dataset, file: Any, *, name: str, advance: bool, options: Options
+def _receive(
+    request: Request, dataset: Dataset, file: Any, *, name: str, advance: bool, options: Options
 ) -> Response:
-    made = uploads.receive(request.user, found, file, name=name, advance=advance, options=options)
-    answer = shown.upload(request, UploadRow.objects.get(pk=made.pk))
+    upload = uploads.receive(request.user, dataset, file, name=name, advance=advance, options=options)
+    answer = answers.upload(request, Upload.objects.get(pk=upload.pk))
     return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-def _all_received(
-    request: Request, found: Dataset, files: Sequence[Any], *, advance: bool, options: Options
+def _receive_all(
+    request: Request, dataset: Dataset, files: Sequence[Any], *, advance: bool, options: Options
 ) -> Response:
-    """Errors: the first refusal, where no file was taken."""
-    sent = [(file, file.name or "upload") for file in files]
-    taken = uploads.receive_all(request.user, found, sent, advance=advance, options=options)
+    """Receives several files. Errors: the first refusal, where no file was taken."""
+    named_files = [(file, file.name or "upload") for file in files]
+    outcomes = uploads.receive_all(request.user, dataset, named_files, advance=advance, options=options)
     refusals = [
-        {"file_name": shown_name(name), "code": one.code, "detail": str(one)}
-        for (_, name), one in zip(sent, taken, strict=True)
-        if isinstance(one, UploadError)
+        {"file_name": shown_name(name), "code": outcome.code, "detail": str(outcome)}
+        for (_, name), outcome in zip(named_files, outcomes, strict=True)
+        if isinstance(outcome, UploadError)
     ]
-    if len(refusals) == len(taken):
-        raise next(one for one in taken if isinstance(one, UploadError))
-    rows = [UploadRow.objects.get(pk=one.pk) for one in taken if isinstance(one, UploadRow)]
-    return Response({"results": [shown.upload(request, row) for row in rows], "refused": refusals}, 201)
+    if len(refusals) == len(outcomes):
+        raise next(outcome for outcome in outcomes if isinstance(outcome, UploadError))
+    rows = [Upload.objects.get(pk=outcome.pk) for outcome in outcomes if isinstance(outcome, Upload)]
+    return Response({"results": [answers.upload(request, row) for row in rows], "refused": refusals}, 201)
 
 
 def _check_length(request: Request) -> None:
-    """Too large is refused before a byte of the body is read."""
+    """Refuses what is too large before a byte of the body is read."""
     if body_length(request) > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
@@ -220,19 +218,19 @@ def _form_files(request: Request) -> list[Any]:
             raise ValidationError({printable(name): "unknown field"})
     if not request.content_type.startswith("multipart/"):
         raise UploadError("empty", "the body has no file")
-    sent = request.FILES.getlist("file")
-    if not sent:  # also where the field holds a text
+    files = request.FILES.getlist("file")
+    if not files:  # also where the field holds a text
         raise UploadError("empty", "the form's field file has no file")
-    if len(sent) > MOST_FILES:
+    if len(files) > MOST_FILES:
         raise ValidationError({"file": f"expected 1 to {MOST_FILES} files"})
-    return list(sent)
+    return list(files)
 
 
-def _table(sent: object) -> BinaryIO:
-    """The rows as the CSV that an uploaded file would have held."""
-    if sent == {}:  # also where there is no body at all
+def _table(content: object) -> BinaryIO:
+    """Returns the rows as the CSV that an uploaded file would have held."""
+    if content == {}:  # also where there is no body at all
         raise UploadError("empty", "the body has no check-ins")
-    rows = checkins_in(sent)
+    rows = checkins_in(content)
     rows.is_valid(raise_exception=True)
     if not rows.validated_data:
         raise UploadError("empty", "the list has no check-ins")

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from docs.manual.measured import Numbers, Picture, Section, sections
 from docs.manual.reference import plain, table
 from heatmaps.views.charts import KINDS, Axis, Chart, Line, chart
-from mechanisms.reproduction.measurements import Source
+from mechanisms.reproduction.measurements import TableSource
 
 _LINE: Final = (
     '<svg viewBox="0 0 28 10" aria-hidden="true" focusable="false" class="chart-line kind-{kind}">'
@@ -83,6 +83,6 @@ def _row(head: str, *cells: str) -> str:
     return f'<tr><th scope="row">{escape(head)}</th>{columns}</tr>'
 
 
-def _sources(sources: Iterable[Source]) -> str:
-    lines = (f"`{source.command}`, {source.made:%-d %B %Y}, {source.data}" for source in sources)
+def _sources(sources: Iterable[TableSource]) -> str:
+    lines = (f"`{source.command}`, {source.measured_on:%-d %B %Y}, {source.data}" for source in sources)
     return f"Measured by {'; '.join(lines)}."

@@ -20,11 +20,11 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 
 @require_safe
 def account(request: PersonRequest) -> HttpResponse:
-    mine = memberships(request.user).select_related("dataset")
+    rows = memberships(request.user).select_related("dataset")
     context = {
         "section": "account",
         "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
-        "memberships": mine.order_by("dataset__title", "dataset__slug"),
+        "memberships": rows.order_by("dataset__title", "dataset__slug"),
         "may_create": may_create_datasets(request.user),
         "events": [*interventions.of(request.user), *code_tries.wrong_codes_of(request.user)],
     }
@@ -35,29 +35,29 @@ def account(request: PersonRequest) -> HttpResponse:
 @never_cache
 @confirmed
 def new_token(request: PersonRequest) -> HttpResponse:
-    """Its secret is in this answer and never again."""
+    """Makes a token; its secret is in this answer and never again."""
     form = TokenForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
         context = {"section": "account", "form": form}
         return render(request, "people/token.html", context, status=422 if form.errors else 200)
     typed = form.cleaned_data
-    made, secret = ApiToken.objects.create(
+    token, secret = ApiToken.objects.create(
         user=request.user,
         name=typed["name"],
         scopes=sorted(typed["scopes"]),
         expiry=timedelta(days=typed["days"]) if typed["days"] else None,
     )
-    return render(request, "people/new_token.html", {"section": "account", "token": made, "secret": secret})
+    return render(request, "people/new_token.html", {"section": "account", "token": token, "secret": secret})
 
 
 @require_http_methods(FORM_METHODS)
 def revoke_token(request: PersonRequest, token_id: str) -> HttpResponse:
-    """GET asks once more."""
-    found = ApiToken.objects.filter(user=request.user, token_key=token_id).first()
-    if found is None:
+    """Revokes a token of one's own; GET asks once more."""
+    token = ApiToken.objects.filter(user=request.user, token_key=token_id).first()
+    if token is None:
         raise Http404("no such token")
     if request.method == "POST":
-        found.delete()
-        messages.success(request, f"The token {found.name} is revoked.")
+        token.delete()
+        messages.success(request, f"The token {token.name} is revoked.")
         return redirect("account")
-    return render(request, "people/revoke_token.html", {"section": "account", "token": found})
+    return render(request, "people/revoke_token.html", {"section": "account", "token": token})

@@ -34,11 +34,11 @@ View = Callable[..., HttpResponseBase]
 
 def for_administrators(view: View) -> View:
     @wraps(view)
-    def checked(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         accounts.require_administrator(request.user)
         return view(request, *arguments, **named)
 
-    return checked
+    return wrapper
 
 
 @require_safe
@@ -60,10 +60,10 @@ def listed(request: PersonRequest) -> HttpResponse:
 @never_cache
 @for_administrators
 def invite(request: PersonRequest) -> HttpResponse:
-    made = invitations.invite_to_installation(
+    link = invitations.invite_to_installation(
         request.user, may_create_datasets="may_create_datasets" in request.POST
     )
-    return new_link(request, made, section="accounts", back=reverse("accounts"))
+    return new_link(request, link, section="accounts", back=reverse("accounts"))
 
 
 @require_POST
@@ -110,15 +110,16 @@ def second_factor_rule(request: PersonRequest) -> HttpResponse:
 @for_administrators
 @confirmed
 def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
-    """GET asks once more. The link by which the person chooses a new password is in this answer alone."""
-    found = accounts.account_for(request.user, account_id)
-    context: dict[str, object] = {"section": "accounts", "person": found, "act": "password"}
+    """Makes the link by which a person chooses a new password; it is in this answer alone. GET asks once
+    more."""
+    person = accounts.account_for(request.user, account_id)
+    context: dict[str, object] = {"section": "accounts", "person": person, "act": "password"}
     if request.method != "POST":
         return render(request, "people/account_change.html", context)
     try:
-        secret = password_links.make(request.user, found)
+        secret = password_links.make(request.user, person)
     except MemberError as refusal:
-        return _page(request, found, refusal=refusal, status=409)
+        return _page(request, person, refusal=refusal, status=409)
     page = reverse("account_reset_password_from_key", args=[secret])
     context |= {"url": request.build_absolute_uri(page), "hours": PASSWORD_LINK_HOURS}
     return render(request, "people/new_password_link.html", context)
@@ -160,22 +161,22 @@ _ENDS_RIGHTS: Final = (_CLOSE, "remove-factor", "unmake-administrator")
 @for_administrators
 @confirmed
 def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
-    """GET asks once more. `act` is one of `CHANGES`, as its address says."""
-    found = accounts.account_for(request.user, account_id)
-    context = {"section": "accounts", "person": found, "act": act}
+    """Changes an account. GET asks once more. `act` is one of `CHANGES`, as its address says."""
+    person = accounts.account_for(request.user, account_id)
+    context = {"section": "accounts", "person": person, "act": act}
     if request.method != "POST":
-        return render(request, "people/account_change.html", context | _queued(request, found, act))
+        return render(request, "people/account_change.html", context | _queued(request, person, act))
     carry_out, done = CHANGES[act]
     if act == _CLOSE:
         carry_out = partial(accounts.close, keep_queued="keep_queued" in request.POST)
     try:
-        ending = carry_out(request.user, found)
+        ending = carry_out(request.user, person)
     except MemberError as refusal:
-        return _page(request, found, refusal=refusal, status=409)
-    if found == request.user and act in _ENDS_SESSIONS:
+        return _page(request, person, refusal=refusal, status=409)
+    if person == request.user and act in _ENDS_SESSIONS:
         logout(request)  # the row of this one is gone already
     messages.success(request, done if ending is None else f"{done} {ending_words(ending)}".rstrip())
-    own_rights_gone = found == request.user and act in _ENDS_RIGHTS
+    own_rights_gone = person == request.user and act in _ENDS_RIGHTS
     return redirect("datasets") if own_rights_gone else redirect("account-of", account_id=account_id)
 
 
@@ -189,22 +190,22 @@ def _queued(request: PersonRequest, person: User, act: str) -> dict[str, object]
 
 
 def _page(
-    request: PersonRequest, found: User, *, refusal: MemberError | None = None, status: int = 200
+    request: PersonRequest, person: User, *, refusal: MemberError | None = None, status: int = 200
 ) -> HttpResponse:
     memberships = (
-        Membership.objects.filter(user=found)
+        Membership.objects.filter(user=person)
         .select_related("dataset")
         .order_by("dataset__title", "dataset__slug")
     )
     note_reads(request.user, [row.dataset_id for row in memberships])
     context = {
         "section": "accounts",
-        "person": found,
+        "person": person,
         "refusal": refusal,
-        "may_create": may_create_datasets(found),
+        "may_create": may_create_datasets(person),
         "hours": PASSWORD_LINK_HOURS,
-        "has_second_factor": accounts.has_second_factor(found),
-        "without_password": accounts.signs_in_without_password(found),
+        "has_second_factor": accounts.has_second_factor(person),
+        "without_password": accounts.signs_in_without_password(person),
         "memberships": memberships,
     }
     return render(request, "people/account_of.html", context, status=status)

@@ -22,44 +22,44 @@ class AllowanceLine:
     person: str
     allowance: str
     follows_default: bool  # everybody's allowance
-    taken: str
+    used: str
     left: str
     percent: str  # taken of the allowance, for a bar
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def allowances_page(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug)
-    may_change = may(request.user, found, Act.CHANGE_LIMIT)
+    dataset = dataset_for(request.user, slug)
+    may_change = may(request.user, dataset, Act.CHANGE_LIMIT)
     if request.method == "POST":
-        require(request.user, found, Act.CHANGE_LIMIT)
-    form = AllowanceForm(found, request.POST or None)
+        require(request.user, dataset, Act.CHANGE_LIMIT)
+    form = AllowanceForm(dataset, request.POST or None)
 
     def change() -> None:
-        allowances.change(request.user, found, **form.asked())
+        allowances.change(request.user, dataset, **form.arguments())
 
     if submitted(request, form, change, {"allowance": "amount"}):
         messages.success(request, "The allowance is changed, and the ledger says why.")
-        return redirect("allowances", slug=found.slug)
+        return redirect("allowances", slug=dataset.slug)
     context = {
         "section": "datasets",
-        "dataset": found,
-        "lines": [_line(one) for one in allowances.allowances_of(found, request.user)],
+        "dataset": dataset,
+        "lines": [_line(row) for row in allowances.allowances_of(dataset, request.user)],
         "form": form if may_change else None,
-        "sees_all": may(request.user, found, Act.READ_LEDGER),
+        "sees_all": may(request.user, dataset, Act.READ_LEDGER),
     }
     return render(request, "ledger/allowances.html", context, status=422 if form.errors else 200)
 
 
-def _line(one: Allowed) -> AllowanceLine:
-    limit = queries.amount_text(one.limit, one.kind, missing="as much as the limit leaves")
-    everybody = one.person is None
+def _line(row: Allowed) -> AllowanceLine:
+    limit = queries.amount_text(row.limit, row.kind, missing="as much as the limit leaves")
+    everybody = row.person is None
     return AllowanceLine(
-        account=one.kind.label,
-        person="" if one.person is None else one.person.get_username(),
+        account=row.kind.label,
+        person="" if row.person is None else row.person.get_username(),
         allowance=limit,
-        follows_default=one.follows_default,
-        taken="" if everybody else queries.amount_text(one.committed, one.kind),
-        left="" if everybody else queries.amount_text(one.available, one.kind, missing=queries.NO_LIMIT),
-        percent="" if everybody or one.limit is None else queries.percent_of(one.committed, one.limit),
+        follows_default=row.follows_default,
+        used="" if everybody else queries.amount_text(row.committed, row.kind),
+        left="" if everybody else queries.amount_text(row.available, row.kind, missing=queries.NO_LIMIT),
+        percent="" if everybody or row.limit is None else queries.percent_of(row.committed, row.limit),
     )

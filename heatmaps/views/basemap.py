@@ -22,66 +22,66 @@ _CACHE: Final = "public, max-age=86400"
 @login_not_required
 @require_safe
 def archive(request: HttpRequest) -> HttpResponseBase:
-    """The file of vector tiles, by byte ranges. It is a public map: anybody may read it."""
-    found = _archive()
-    if found.kind != VECTOR:
+    """Serves the file of vector tiles, by byte ranges. It is a public map: anybody may read it."""
+    pmtiles = _archive()
+    if pmtiles.kind != VECTOR:
         raise Http404
-    file = found.path.open("rb")
+    file = pmtiles.path.open("rb")
     answer = byte_ranges.answer(request, file, content_type="application/vnd.pmtiles", cache=_CACHE)
     # Maps ask for parts; a whole city may be hundreds of megabytes.
-    counted = _counted(request, answer) if answer.streaming else answer
+    counted = _count_visit(request, answer) if answer.streaming else answer
     if counted is not answer:
         file.close()
     return counted
 
 
 @limited_visits
-def _counted(_: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+def _count_visit(_: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     return answer
 
 
 @login_not_required
 @require_safe
 def tile(request: HttpRequest, zoom: int, x: int, y: int) -> HttpResponse:
-    """One picture of a file of pictures."""
-    found = _archive()
-    if found.kind == VECTOR:
+    """Serves one picture of a file of pictures."""
+    pmtiles = _archive()
+    if pmtiles.kind == VECTOR:
         raise Http404
-    head = HttpResponse(content_type=f"image/{found.kind}")
-    head["ETag"], head["Cache-Control"] = f'"{found.version}"', _CACHE
+    head = HttpResponse(content_type=f"image/{pmtiles.kind}")
+    head["ETag"], head["Cache-Control"] = f'"{pmtiles.version}"', _CACHE
     settled = get_conditional_response(request, etag=head["ETag"], response=head)
     if settled is not None and settled is not head:
         return settled
     try:
-        head.content = found.tile(zoom, x, y)
+        head.content = pmtiles.tile(zoom, x, y)
     except NotReadable as error:
         raise Http404 from error
     if not head.content:
         raise Http404
-    if found.packed == "gzip":
+    if pmtiles.packed == "gzip":
         head["Content-Encoding"] = "gzip"
     return head
 
 
 def with_streets(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page for members with a map in a form."""
+    """Makes a page for members that has a map in a form show the streets under it."""
 
     @wraps(view)
-    def shown(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         return allow_tiles(view(request, *arguments, **named), streets_of(public=False))
 
-    return shown
+    return wrapper
 
 
 def allow_tiles(answer: HttpResponseBase, streets: Streets) -> HttpResponseBase:
-    """The answer whose policy lets pictures come from the host of the streets, if there is one."""
+    """Returns the answer, whose policy lets pictures come from the host of the streets, if there is one."""
     if streets.origin:
         vars(answer)["_csp_update"] = {"img-src": [streets.origin]}  # as django-csp's decorators do
     return answer
 
 
 def _archive() -> Archive:
-    """Errors: Http404."""
+    """Opens the file of the streets. Errors: Http404."""
     if settings.BASEMAP is None:
         raise Http404
     try:

@@ -23,53 +23,53 @@ from mechanisms.check import ParameterError
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_answer`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: download.MOST_BYTES + _FORM_BYTES)
 def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """GET shows the form, POST answers with the blurred rows and their statement; nothing is stored."""
-    found = dataset_for(request.user, slug, Act.UPLOAD)
+    """Shows the form on GET, answers POST with the blurred rows and their statement; nothing is stored."""
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if request.method == "POST":
         if body_length(request) > download.MOST_BYTES + _FORM_BYTES:
             most = size(download.MOST_BYTES)
             return render(request, "413.html", {"most": most}, status=413)
         if wait := attempt_limits.wait_of(attempt_limits.BLUR, request.user.pk):
             return come_again(request, wait, files=True)
-    return _answered(request, found)
+    return _answer(request, dataset)
 
 
 @csrf_protect
-def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
+def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     person = cast(PersonRequest, request).user
-    sent = request.method == "POST"
-    if sent and (wait := attempt_limits.blur(person.pk)):
+    is_sent = request.method == "POST"
+    if is_sent and (wait := attempt_limits.blur(person.pk)):
         return come_again(request, wait, files=True)
-    form = BlurForm(found, *([request.POST, request.FILES] if sent else []))
-    if sent and form.is_valid():
+    form = BlurForm(dataset, *([request.POST, request.FILES] if is_sent else []))
+    if is_sent and form.is_valid():
         try:
             file = cast(BinaryIO, form.cleaned_data["file"].file)
-            archive = download.blurred(person, found, form.question(), file)
+            archive = download.blurred(person, dataset, form.question(), file)
         except ParameterError as error:
             form.explain(error)
         except UploadError as error:
             form.add_error("file", f"Nothing was blurred: {error}.")
         else:
-            answer = FileResponse(archive, as_attachment=True, filename=f"{found.slug}-blurred.zip")
+            answer = FileResponse(archive, as_attachment=True, filename=f"{dataset.slug}-blurred.zip")
             add_never_cache_headers(answer)
             return answer
     context = {
         "section": "datasets",
-        "dataset": found,
+        "dataset": dataset,
         "form": form,
-        **_at_best(found, form),
+        **_at_best(dataset, form),
     }
     return render(request, "datasets/blur.html", context, status=422 if form.errors else 200)
 
 
-def _at_best(found: Dataset, form: BlurForm) -> dict[str, object]:
-    """Beside the fields as they stand; nothing while they make no sense."""
+def _at_best(dataset: Dataset, form: BlurForm) -> dict[str, object]:
+    """Returns what stands beside the fields as they are; nothing while they make no sense."""
     question = form.as_it_stands()
     try:
-        return {"question": question, "no_better": download.no_better(found, question)}
+        return {"question": question, "no_better": download.no_better(dataset, question)}
     except ParameterError:
         return {}

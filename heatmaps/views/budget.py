@@ -29,8 +29,8 @@ _Charge: TypeAlias = tuple[datetime, UUID | None]  # None: after a restore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChargeLine:
-    """What a release took of each account, and what was taken by then; empty where it took nothing."""
+class ReleaseCharges:
+    """Holds what a release took of each account, and the sum by then; empty where it took nothing."""
 
     line: ReleaseLine | None  # None: charged after a restore, for what nobody knows
     at: datetime
@@ -60,7 +60,8 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, BudgetStep]]:
-    """Steps by account, in the order they were taken; what was charged after one restore is together."""
+    """Groups steps by account, in the order they were taken; what was charged after one restore is
+    together."""
     steps = sorted(
         (step.at, str(step.release), history.kind, step) for history in histories for step in history.steps
     )
@@ -72,24 +73,24 @@ def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, BudgetSt
 
 def _lines(
     request: PersonRequest,
-    shown: Sequence[_Charge],
+    page_charges: Sequence[_Charge],
     histories: Sequence[History],
     charges: dict[_Charge, dict[str, BudgetStep]],
-) -> list[ChargeLine]:
-    releases_shown = [release for _, release in shown if release is not None]
+) -> list[ReleaseCharges]:
+    releases_shown = [release for _, release in page_charges if release is not None]
     releases = Release.objects.select_related("dataset", "version").in_bulk(releases_shown)
     lines = {
         line.release.pk: line for line in lines_for(request.user, [releases[pk] for pk in releases_shown])
     }
     return [
-        ChargeLine(
+        ReleaseCharges(
             line=None if charge[1] is None else lines[charge[1]],
             at=charge[0],
             cells=tuple(
                 cell for history in histories for cell in _cells(history, charges[charge].get(history.kind))
             ),
         )
-        for charge in shown
+        for charge in page_charges
     ]
 
 

@@ -24,8 +24,8 @@ _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120)
 
 
 def budget_chart(history: History) -> Chart:
-    """Time runs from a little before the first charge to a little after the last one, in UTC."""
-    steps = _thinned(history.steps)
+    """Draws an account from a little before its first charge to a little after its last one, in UTC."""
+    steps = _thin(history.steps)
     first, last = history.steps[0].at, history.steps[-1].at
     margin = max((last - first) * _MARGIN, _LEAST_MARGIN)
     begin, end = first - margin, last + margin
@@ -47,7 +47,7 @@ def budget_chart(history: History) -> Chart:
 def _corners(
     begin: datetime, end: datetime, steps: Sequence[BudgetStep], history: History
 ) -> Iterator[tuple[float, float]]:
-    """Level until a charge, then upright."""
+    """Yields corners of a line that is level until a charge, then upright."""
     total = 0
     yield _point(begin, total, history)
     for step in steps:
@@ -61,8 +61,8 @@ def _point(at: datetime, units: int, history: History) -> tuple[float, float]:
     return at.timestamp(), float(as_decimal(units, history.kind))
 
 
-def _thinned(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
-    """The last step of each of so many equal parts of the time."""
+def _thin(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
+    """Returns the last step of each of so many equal parts of the time."""
     if len(steps) <= _MOST_STEPS:
         return list(steps)
     first, whole = steps[0].at, steps[-1].at - steps[0].at
@@ -71,7 +71,7 @@ def _thinned(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
 
 
 def _dates(begin: datetime, end: datetime) -> tuple[list[tuple[float, str]], str]:
-    """Round moments between two with their words, few enough to be read, and what the axis is."""
+    """Returns round moments between two with their words, few enough to be read, and what the axis is."""
     low, high = begin.timestamp(), end.timestamp()
     for seconds in _SECONDS:
         if seconds < _DAY < high - low:  # a time of day would not say of which
@@ -90,7 +90,7 @@ def _dates(begin: datetime, end: datetime) -> tuple[list[tuple[float, str]], str
 
 
 def _months(begin: datetime, end: datetime) -> Iterator[datetime]:
-    """The first moments of months."""
+    """Yields the first moments of months."""
     at = datetime(begin.year, begin.month, 1, tzinfo=UTC)
     while at <= end:
         if at >= begin:
@@ -99,6 +99,6 @@ def _months(begin: datetime, end: datetime) -> Iterator[datetime]:
 
 
 def _span(begin: datetime, end: datetime, form: str) -> str:
-    """The day or year, or the first and the last one."""
+    """Names the day or year, or the first and the last one."""
     ends = dict.fromkeys(f"{at.astimezone(UTC):{form}}" for at in (begin, end))
     return f"{' to '.join(ends)}, UTC"

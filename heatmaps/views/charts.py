@@ -43,8 +43,8 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """A line in units of the picture: the attribute `points`, and where its markers are."""
+class LineShape:
+    """Describes a line in units of the picture: the attribute `points`, and where its markers are."""
 
     name: str
     kind: int
@@ -59,23 +59,23 @@ class Chart:
     y: Axis
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    lines: tuple[Drawn, ...]
+    lines: tuple[LineShape, ...]
 
 
 def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
-    """Lines of at least one point together; values on a logarithmic axis are above 0."""
+    """Draws lines, which have at least one point together; values on a logarithmic axis are above 0."""
     xs, ys = (sorted({point[i] for line in lines for point in line.points}) for i in (0, 1))
-    x_ticks = x.ticks or _numbered(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
-    y_ticks = _numbered(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
+    x_ticks = x.ticks or _ticks_at(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
+    y_ticks = _ticks_at(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
     across = _scale(xs, x_ticks, x, start=LEFT, end=RIGHT)
     up = _scale(ys, y_ticks, y, start=BOTTOM, end=TOP)
     return Chart(
         title=title,
         x=x,
         y=y,
-        x_ticks=_apart([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
+        x_ticks=_legible_ticks([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
         y_ticks=tuple(Tick(at=up.at(value), text=text) for value, text in y_ticks),
-        lines=tuple(_drawn(line, across, up) for line in lines),
+        lines=tuple(_line_shape(line, across, up) for line in lines),
     )
 
 
@@ -98,47 +98,47 @@ def _scale(values: Sequence[float], ticks: Ticks, axis: Axis, *, start: float, e
     return _Scale(low=low, high=high, axis=axis, start=start, end=end)
 
 
-def _numbered(values: Sequence[float]) -> Ticks:
+def _ticks_at(values: Sequence[float]) -> Ticks:
     return tuple((value, number(value, digits=4)) for value in values)
 
 
-def _drawn(line: Line, across: _Scale, up: _Scale) -> Drawn:
+def _line_shape(line: Line, across: _Scale, up: _Scale) -> LineShape:
     points, markers = (
         tuple((across.at(x), up.at(y)) for x, y in sorted(of))
         for of in (line.points, line.points if line.marked is None else line.marked)
     )
-    return Drawn(
+    return LineShape(
         name=line.name, kind=line.kind, points=" ".join(f"{x},{y}" for x, y in points), markers=markers
     )
 
 
-def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
-    """Those that do not run into the one before."""
-    kept: list[Tick] = []
+def _legible_ticks(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Returns the ticks that do not run into the one before."""
+    legible: list[Tick] = []
     for tick in ticks:
-        room = _LETTER * (len(tick.text) + len(kept[-1].text)) / 2 + _LETTER if kept else 0.0
-        if not kept or float(tick.at) - float(kept[-1].at) >= room:
-            kept.append(tick)
-    return tuple(kept)
+        room = _LETTER * (len(tick.text) + len(legible[-1].text)) / 2 + _LETTER if legible else 0.0
+        if not legible or float(tick.at) - float(legible[-1].at) >= room:
+            legible.append(tick)
+    return tuple(legible)
 
 
 def _ticks(low: float, high: float, axis: Axis) -> list[float]:
-    """Round values between two, on a straight axis around them; at least one."""
+    """Returns round values between two, on a straight axis around them; at least one."""
     if axis.logarithmic:
         return _round_within(low, high)
-    wished = (high - low) / (_FEW - 2) or 1.0
-    power = 10.0 ** math.floor(math.log10(wished))
-    step = next(s * power for s in _STEPS if s * power >= wished * (1 - 1e-9))
+    least_step = (high - low) / (_FEW - 2) or 1.0
+    power = 10.0 ** math.floor(math.log10(least_step))
+    step = next(s * power for s in _STEPS if s * power >= least_step * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
 def _round_within(low: float, high: float) -> list[float]:
-    """As many of 1, 2, 5, 10, … as fit; the middle where there is none."""
+    """Returns as many of 1, 2, 5, 10, … as fit; the middle where none does."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        found = [round(step * 10.0**power, 12) for power in powers for step in steps]
-        inside = [value for value in found if low <= value <= high]
+        numbers = [round(step * 10.0**power, 12) for power in powers for step in steps]
+        inside = [value for value in numbers if low <= value <= high]
         if len(inside) <= _FEW:
             break
     return inside or [math.sqrt(low * high)]

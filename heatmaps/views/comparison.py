@@ -15,7 +15,7 @@ from heatmaps.models import Release
 from heatmaps.releases.comparison import comparable_with, is_comparable, overlap_of
 from heatmaps.releases.publication import is_outsider
 from heatmaps.views.basemap import allow_tiles
-from heatmaps.views.districts import told_file
+from heatmaps.views.districts import panel_file
 from heatmaps.views.public import open_if_public
 from heatmaps.views.releases import published_for
 from heatmaps.views.requests import PersonRequest
@@ -26,26 +26,28 @@ from heatmaps.wording.release_line import line_for, lines_for
 @open_if_public
 @require_safe
 def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """The maps that one can be compared with."""
+    """Lists the maps that one can be compared with."""
     release = published_for(request, release_id)
-    others = comparable_with(request.user, release) if is_comparable(release) else []
-    lines = lines_for(request.user, others)
-    context = _about(request, release) | {"comparable": is_comparable(release), "lines": lines}
+    releases = comparable_with(request.user, release) if is_comparable(release) else []
+    lines = lines_for(request.user, releases)
+    context = _release_context(request, release) | {"comparable": is_comparable(release), "lines": lines}
     return render(request, "releases/comparable.html", context)
 
 
 @open_if_public
 @require_safe
 def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponse:
-    """Two maps, and what differs in how they were made."""
-    one, other = _both(request, release_id, other_id)
-    context = _about(request, one) | {
-        "other": other,
-        "names": names(one, other),
-        "lines": lines_for(request.user, [one, other]),
-        "differences": differences(one, other),
-        "is_part": any(overlap_of(one, other) != overlap_of(release, release) for release in (one, other)),
-        "drawn": comparison_of(one, other) is not None,
+    """Shows two maps, and what differs in how they were made."""
+    first, second = _both(request, release_id, other_id)
+    context = _release_context(request, first) | {
+        "other": second,
+        "names": names(first, second),
+        "lines": lines_for(request.user, [first, second]),
+        "differences": differences(first, second),
+        "is_part": any(
+            overlap_of(first, second) != overlap_of(release, release) for release in (first, second)
+        ),
+        "has_map": comparison_of(first, second) is not None,
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "releases/comparison.html", context)
@@ -54,32 +56,36 @@ def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> Http
 @open_if_public
 @require_safe
 def comparison_map(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponseBase:
-    """Both maps as a document of its own, for the frame of the comparison's page."""
-    one, other = _both(request, release_id, other_id)
-    parts = comparison_of(one, other)
+    """Serves both maps as a document of its own, for the frame of the comparison's page."""
+    first, second = _both(request, release_id, other_id)
+    parts = comparison_of(first, second)
     if parts is None:
         raise Http404("these maps have no comparison")
-    streets = streets_of(public=any(is_outsider(request.user, release) for release in (one, other)))
-    by_dataset = {release.dataset_id: release for release in (one, other)}
+    streets = streets_of(public=any(is_outsider(request.user, release) for release in (first, second)))
+    by_dataset = {release.dataset_id: release for release in (first, second)}
     text = comparison_document(
         parts,
         nonce=str(request.csp_nonce),
-        title=" and ".join(names(one, other)),
+        title=" and ".join(names(first, second)),
         streets=streets,
-        districts=[told_file(at, file) for at in by_dataset.values() for file in files_of(at.dataset)],
+        districts=[panel_file(at, file) for at in by_dataset.values() for file in files_of(at.dataset)],
     )
     return allow_tiles(HttpResponse(text), streets)
 
 
 def _both(request: PersonRequest, release_id: UUID, other_id: UUID) -> tuple[Release, Release]:
-    """Two different maps that share ground. Errors: Http404."""
-    one, other = published_for(request, release_id), published_for(request, other_id)
-    if one == other or not (is_comparable(one) and is_comparable(other)) or overlap_of(one, other) is None:
+    """Returns two different maps that share ground. Errors: Http404."""
+    first, second = published_for(request, release_id), published_for(request, other_id)
+    if (
+        first == second
+        or not (is_comparable(first) and is_comparable(second))
+        or overlap_of(first, second) is None
+    ):
         raise Http404("these maps have no comparison")
-    return one, other
+    return first, second
 
 
-def _about(request: PersonRequest, release: Release) -> dict[str, Any]:
+def _release_context(request: PersonRequest, release: Release) -> dict[str, Any]:
     return {
         "section": "datasets",
         "release": release,

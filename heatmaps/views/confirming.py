@@ -19,13 +19,13 @@ _NO_WAY: Final = "your account has no password or passkey to confirm this with; 
 
 
 def confirmed(view: View) -> View:
-    """A page for somebody who entered a password or code of theirs in the last minutes."""
+    """Opens a page only to somebody who entered a password or code of theirs in the last minutes."""
     checked: View = reauthentication_required(view, app="allauth.account")
     return checked
 
 
 class AsksToConfirm:
-    """Middleware: leads to the page that asks, and back to the page that was wanted.
+    """Leads, as middleware, to the page that asks, and back to the page that was asked for.
 
     allauth would keep what a form sent in the session, passwords and cookies in clear; here it is sent again.
     """

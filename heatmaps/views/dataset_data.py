@@ -50,13 +50,17 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
-        context |= _of_lake(dataset, versions) if dataset.origin.is_elsewhere else _of_data(request, dataset)
+        context |= (
+            _lake_context(dataset, versions)
+            if dataset.origin.is_elsewhere
+            else _uploads_context(request, dataset)
+        )
     return render(request, "datasets/data.html", context)
 
 
 @require_POST
 def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
-    """Uploads by a part of their file name; by POST, since names of files are nothing for addresses."""
+    """Finds uploads by a part of their file name; by POST, since names of files are nothing for addresses."""
     dataset = dataset_for(request.user, slug, Act.SEE_DATA)
     name = request.POST.get("name", "").replace("\0", "").strip()[: queries.LONGEST_SEARCH]
     rows = queries.uploads_of(dataset, name=name)
@@ -72,8 +76,8 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "datasets/uploads.html", context)
 
 
-def _of_lake(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
-    """What only stewards see."""
+def _lake_context(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
+    """Returns what only stewards see of a dataset that reads a lake."""
     survey = queries.survey_of(dataset)
     return {
         "step": _step(dataset),
@@ -90,8 +94,8 @@ def _rows(version: DataVersion) -> str:
     return "" if state is None else lake.rows_words(state.rows, state.invalid)
 
 
-def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
-    """What only stewards see."""
+def _uploads_context(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
+    """Returns what only stewards see of a dataset that takes uploads."""
     state = request.GET.get("state", "")
     state = state if state in UploadState.values else ""
     show = request.GET.get("show", "")
@@ -114,7 +118,8 @@ def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
 
 
 def _step(dataset: Dataset) -> int | None:
-    """Of the way to a first map: 2 until there are data, then 3; none once there is a map."""
+    """Returns the step of the way to a first map: 2 until there are data, then 3; None once there is a
+    map."""
     if queries.published_of(dataset).exists():
         return None
     return 2 if queries.current_version(dataset) is None else 3

@@ -21,16 +21,16 @@ OTHER_MAPS: Final = 6  # thumbnails beside the newest map
 
 @require_safe
 def map_tab(request: PersonRequest, slug: str) -> HttpResponse:
-    """The newest published map, or the next step towards the first one."""
+    """Shows the newest published map, or the next step towards the first one."""
     dataset = dataset_for(request.user, slug)
-    shown = lines_for(request.user, queries.published_of(dataset)[: OTHER_MAPS + 1])
-    newest = shown[0] if shown else None
+    lines = lines_for(request.user, queries.published_of(dataset)[: OTHER_MAPS + 1])
+    newest = lines[0] if lines else None
     context = {
         "section": "datasets",
         "dataset": dataset,
         "newest": newest,
         "comparable": newest is not None and is_comparable(newest.release),
-        "others": shown[1:],
+        "other_lines": lines[1:],
         "outline": outline(region_of(dataset)) if newest is None else None,
         "alerts": alerts.alerts_of(dataset, request.user),
         "has_version": queries.current_version(dataset) is not None,

@@ -35,24 +35,24 @@ _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 @require_http_methods(FORM_METHODS)
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES + _FORM_BYTES)
 def districts(request: PersonRequest, slug: str) -> HttpResponse:
-    """GET lists the files for all members, POST stores another one for stewards."""
-    found = dataset_for(request.user, slug)
+    """Lists the files for all members on GET, and stores another one for stewards on POST."""
+    dataset = dataset_for(request.user, slug)
     if request.method == "POST":
-        require(request.user, found, Act.KEEP_DISTRICTS)
+        require(request.user, dataset, Act.KEEP_DISTRICTS)
     form = DistrictFileForm(*([request.POST, request.FILES] if request.method == "POST" else []))
 
     def store() -> None:
         name_property = form.cleaned_data["name_property"]
-        files.store(request.user, found, form.sent() or b"", form.facts(), name_property=name_property)
+        files.store(request.user, dataset, form.content() or b"", form.facts(), name_property=name_property)
 
     if submitted(request, form, store):
         messages.success(request, f"{form.cleaned_data['title']} is stored.")
-        return redirect("districts", slug=found.slug)
+        return redirect("districts", slug=dataset.slug)
     context = {
         "section": "datasets",
-        "dataset": found,
-        "files": files.files_of(found).select_related("stored_by"),
-        "may_keep": may(request.user, found, Act.KEEP_DISTRICTS),
+        "dataset": dataset,
+        "files": files.files_of(dataset).select_related("stored_by"),
+        "may_keep": may(request.user, dataset, Act.KEEP_DISTRICTS),
         "form": form,
     }
     return render(request, "districts/list.html", context, status=422 if form.errors else 200)
@@ -61,77 +61,81 @@ def districts(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES + _FORM_BYTES)
 def district_file(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
-    """Other facts of a file, or another file in its place."""
-    found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-    file = files.file_of(found, file_id)
+    """Changes the facts of a file, or puts another file in its place."""
+    dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+    file = files.file_of(dataset, file_id)
     form = DistrictFileForm(*([request.POST, request.FILES] if request.method == "POST" else []), of=file)
 
     def change() -> None:
         name_property = form.cleaned_data["name_property"]
-        files.change(request.user, file, form.facts(), form.sent(), name_property=name_property)
+        files.change(request.user, file, form.facts(), form.content(), name_property=name_property)
 
     if submitted(request, form, change):
         messages.success(request, f"{form.cleaned_data['title']} is changed.")
-        return redirect("districts", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "file": file, "form": form}
+        return redirect("districts", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "file": file, "form": form}
     return render(request, "districts/change.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(FORM_METHODS)
 def delete(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
-    """GET asks once more."""
-    found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-    file = files.file_of(found, file_id)
+    """Deletes a file; GET asks once more."""
+    dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+    file = files.file_of(dataset, file_id)
     if request.method != "POST":
-        context = {"section": "datasets", "dataset": found, "file": file}
+        context = {"section": "datasets", "dataset": dataset, "file": file}
         return render(request, "districts/delete.html", context)
     files.delete(request.user, file)
     messages.success(request, f"{file.title} is deleted.")
-    return redirect("districts", slug=found.slug)
+    return redirect("districts", slug=dataset.slug)
 
 
 @open_if_public
 @require_safe
 def release_districts(request: PersonRequest, release_id: UUID, file_id: UUID) -> HttpResponse:
-    """A district file as GeoJSON, for those who may see the map."""
-    found = queries.published_for(request.user, release_id)
-    file = files.file_of(found.dataset, file_id)
+    """Serves a district file as GeoJSON, for those who may see the map."""
+    release = queries.published_for(request.user, release_id)
+    file = files.file_of(release.dataset, file_id)
     return HttpResponse(files.geojson_of(file), content_type=GEOJSON)
 
 
 @open_if_public
 @require_safe
 def release_district_sums(request: PersonRequest, release_id: UUID, file_id: UUID) -> HttpResponse:
-    """People in the districts of a file, as CSV."""
-    found = queries.published_for(request.user, release_id)
-    file = files.file_of(found.dataset, file_id)
+    """Serves people in the districts of a file, as CSV."""
+    release = queries.published_for(request.user, release_id)
+    file = files.file_of(release.dataset, file_id)
     stream = io.BytesIO()
     try:
-        sums = district_sums.sums_of_file(found, file)
+        sums = district_sums.sums_of_file(release, file)
     except ParameterError as refusal:
         raise Http404("this map states no errors of sums") from refusal
     district_sums.write_csv(sums, stream)
     answer = HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = content_disposition_header(True, f"{found.dataset.slug}-{file.title}.csv")
+    answer["Content-Disposition"] = content_disposition_header(
+        True, f"{release.dataset.slug}-{file.title}.csv"
+    )
     return answer
 
 
-def told_file(release: Release, file: DistrictFile) -> dict[str, str]:
-    """For the panel of the map: what a district file is, and where its polygons are."""
+def panel_file(release: Release, file: DistrictFile) -> dict[str, str]:
+    """Says, for the panel of the map, what a district file is, and where its polygons are."""
     address = reverse("release-districts", args=[release.pk, file.pk])
     return {"title": file.title, "source": file.source, "licence": file.licence, "address": address}
 
 
 def districts_beside(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """People in the districts of the file that the address names, or of the first one.
+    """Returns people in the districts of the file that the address names, or of the first one.
 
     Empty without files, and where a method does not say how far sums may be off.
     """
-    known = list(files.files_of(release.dataset)) if district_sums.has_sums(release) else []
-    if not known:
+    district_files = list(files.files_of(release.dataset)) if district_sums.has_sums(release) else []
+    if not district_files:
         return {}
-    file = next((one for one in known if str(one.pk) == request.GET.get("districts")), known[0])
-    context = {"files": known, "file": file}
+    file = next(
+        (row for row in district_files if str(row.pk) == request.GET.get("districts")), district_files[0]
+    )
+    context = {"files": district_files, "file": file}
     try:
         sums = district_sums.sums_of_file(release, file)
     except ParameterError:

@@ -26,11 +26,11 @@ from mechanisms.check import ParameterError
 @open_if_public
 @require_safe
 def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpResponseBase:
-    """`suffix`, `look` and `layer`: as in `release_files.download`."""
-    found = published_for(request, release_id)
-    drawn = {name: request.GET[name] for name in ("look", "layer") if name in request.GET}
+    """Serves a file; `suffix`, `look` and `layer`: as in `release_files.download`."""
+    release = published_for(request, release_id)
+    style = {name: request.GET[name] for name in ("look", "layer") if name in request.GET}
     try:
-        file = release_files.download(found, suffix, **drawn)
+        file = release_files.download(release, suffix, **style)
     except ParameterError as error:
         raise Http404(str(error)) from error
     return caching.answer(request, request.user, file, by="Cookie")
@@ -39,11 +39,11 @@ def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpRespo
 @open_if_public
 @require_safe
 def preview(request: PersonRequest, release_id: UUID, name: str) -> HttpResponseBase:
-    """A small picture; `name` and `look`: as in `release_files.preview`."""
-    found = published_for(request, release_id)
-    drawn = {"look": request.GET["look"]} if "look" in request.GET else {}
+    """Serves a small picture; `name` and `look`: as in `release_files.preview`."""
+    release = published_for(request, release_id)
+    style = {"look": request.GET["look"]} if "look" in request.GET else {}
     try:
-        file = release_files.preview(found, name, **drawn)
+        file = release_files.preview(release, name, **style)
     except ParameterError as error:
         raise Http404(str(error)) from error
     return caching.answer(request, request.user, file, by="Cookie")
@@ -52,32 +52,34 @@ def preview(request: PersonRequest, release_id: UUID, name: str) -> HttpResponse
 @open_if_public
 @require_safe
 def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """All that is promised and how it was made, to read; before there is a result, what is known then."""
-    found = readable_release(request.user, release_id)
-    context = about(request, found)
+    """Shows all that is promised and how it was made; before there is a result, what is known then."""
+    release = readable_release(request.user, release_id)
+    context = about(request, release)
     context |= {
-        "entry": entry_of(found),
-        "sentences": wording.for_release(found),
-        "total": () if context["outsider"] else wording.for_dataset(found.dataset),
+        "entry": entry_of(release),
+        "sentences": wording.for_release(release),
+        "total": () if context["outsider"] else wording.for_dataset(release.dataset),
     }
-    if found.state == ReleaseState.PUBLISHED:
-        made = release_files.sheet_of(found)
-        context |= {"sheet": in_words(made), "copied": _copied(request, found, made)}
-        context["map_programs"] = uses_of(request, found)
+    if release.state == ReleaseState.PUBLISHED:
+        content = release_files.sheet_of(release)
+        context |= {"sheet": in_words(content), "copied": _texts_to_copy(request, release, content)}
+        context["map_programs"] = uses_of(request, release)
     return render(request, "releases/sheet.html", context)
 
 
-def _copied(request: PersonRequest, release: Release, made: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(title, text) of what programs and texts need of a published release."""
+def _texts_to_copy(
+    request: PersonRequest, release: Release, content: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Returns (title, text) of what programs and texts need of a published release."""
     kind = release_files.kind_of(release)
     page = request.build_absolute_uri(reverse("release", args=[release.pk]))
     files = [
-        (one.title, reverse("api:" + kind.stem, args=[release.pk, one.name]))
-        for one in release_files.formats_for(release)
+        (file_format.title, reverse("api:" + kind.stem, args=[release.pk, file_format.name]))
+        for file_format in release_files.formats_for(release)
     ]
     addresses = [("In the API", reverse("api:release", args=[release.pk])), *files]
     return [
-        ("Citation", citation(made, page)),
+        ("Citation", citation(content, page)),
         *((title, request.build_absolute_uri(address)) for title, address in addresses),
-        ("SHA-256 of the result", made[kind.digest]),
+        ("SHA-256 of the result", content[kind.digest]),
     ]

@@ -37,18 +37,18 @@ from heatmaps.wording.release_line import release_line
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def embedding(request: PersonRequest, slug: str) -> HttpResponse:
-    """The websites that may embed a dataset's public maps."""
-    found = dataset_for(request.user, slug, Act.PUBLISH)
-    form = EmbeddingForm(request.POST or None, initial={"embed_origins": "\n".join(found.embed_origins)})
+    """Sets the websites that may embed a dataset's public maps."""
+    dataset = dataset_for(request.user, slug, Act.PUBLISH)
+    form = EmbeddingForm(request.POST or None, initial={"embed_origins": "\n".join(dataset.embed_origins)})
 
     def change() -> None:
         typed = form.cleaned_data
-        rule.change(request.user, found, typed["embed_origins"], reason=typed["reason"])
+        rule.change(request.user, dataset, typed["embed_origins"], reason=typed["reason"])
 
     if submitted(request, form, change):
         messages.success(request, "Saved: these websites, and no others, may embed public maps.")
-        return redirect("dataset-data", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "form": form}
+        return redirect("dataset-data", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "form": form}
     return render(request, "datasets/embedding.html", context, status=422 if form.errors else 200)
 
 
@@ -56,7 +56,7 @@ def embedding(request: PersonRequest, slug: str) -> HttpResponse:
 @limited_addresses
 @require_safe
 def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    """A public map with its title, legend and promise, for a frame in a page of another website."""
+    """Serves a public map with its title, legend and promise, for a frame in a page of another website."""
     release = publication.public_release(release_id)
     origins = rule.origins_of(release.dataset)
     parts = release_files.parts_of(release)
@@ -82,17 +82,16 @@ def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 
 def _guard(answer: HttpResponseBase, origins: Sequence[str], *, style: str) -> None:
-    """Let these websites alone frame it. Its style is allowed by its digest: a nonce would make every answer
-    another one. `X-Frame-Options` knows no list: it forbids what the policy forbids, or is not
-    sent.
-    """
+    """Lets these websites alone frame it."""
     vars(answer)["_csp_replace"] = {  # as django-csp's decorators do
         "script-src": [SELF],
+        # By its digest: a nonce would make every answer another one.
         "style-src": [SELF, f"'{digest(style, 'style')}'"],
         "frame-src": [NONE],
         "form-action": [NONE],
         "frame-ancestors": [*origins] or [NONE],
     }
+    # `X-Frame-Options` knows no list: it forbids what the policy forbids, or is not sent.
     if origins:
         vars(answer)["xframe_options_exempt"] = True  # as Django's decorator does
     else:

@@ -28,16 +28,16 @@ AGAIN: Final = "again"  # in a query: the filled form is shown once more, withou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedFor:
-    """What an ε that was found is good for; empty where none was looked for."""
+    """Says what an ε that a search led to is good for; empty where none was looked for."""
 
     error: str = ""  # a length in words
     granted: tuple[str, ...] = ()  # sentences
-    wished: tuple[tuple[str, str], ...] = ()  # (name, value) of the question with what was wished
+    query: tuple[tuple[str, str], ...] = ()  # (name, value) of the question with what was wished
 
     @property
     def again(self) -> str:
-        """The query with what was wished."""
-        return urlencode([*self.wished, (AGAIN, "1")])
+        """Returns the query with the error or the goals that were entered."""
+        return urlencode([*self.query, (AGAIN, "1")])
 
 
 NOTHING: Final = LookedFor()
@@ -46,7 +46,8 @@ NOTHING: Final = LookedFor()
 def with_epsilon(
     dataset: Dataset, form: ReleaseForm, wish_form: WishForm
 ) -> tuple[ReleaseForm, WishForm, LookedFor]:
-    """The forms with the ε that was looked for in place of what that was said by; errors are beside fields.
+    """Returns the forms with the ε that was looked for in place of what it was looked for by; errors are
+    beside fields.
 
     Both are valid. They are returned as they are where nothing was looked for, or nothing was found.
     """
@@ -65,9 +66,9 @@ def with_epsilon(
             epsilon = for_protection.epsilon_for(dataset, _unguided(form), wishes)
             alone = {"guide": NO_START, "proposed": ""} if form.start.is_proposed else {}
             filled = form.at(decimal(epsilon), **alone)
-            granted = _granted(dataset, filled, wishes)
-            wished = (*form.typed(), *wish_form.typed())
-            return filled, WishForm(), LookedFor(granted=granted, wished=wished)
+            granted = _goal_sentences(dataset, filled, wishes)
+            query = (*form.typed(), *wish_form.typed())
+            return filled, WishForm(), LookedFor(granted=granted, query=query)
     except for_error.TooExact as error:
         _explain_too_exact(dataset, form, error)
     except ParameterError as error:
@@ -77,7 +78,8 @@ def with_epsilon(
 
 
 def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fraction:
-    """Without the guide, where the page alone proposed one and it needs more. Errors: `ParameterError`."""
+    """Finds the least ε; without the guide, where the page alone proposed one and it needs more. Errors:
+    `ParameterError`."""
     request = form.request()
     if request.guide is None or not form.start.is_proposed:
         return for_error.epsilon_for(dataset, request, error_m)
@@ -94,8 +96,9 @@ def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fractio
 
 
 def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.TooExact) -> None:
-    """Also where the start that a person chose is in the way: the least error with it, and what to do."""
-    if not form.start.chosen or form.start.is_proposed:
+    """Says why no ε is enough; where the start that a person chose is in the way, the least error with it,
+    and what to do."""
+    if not form.start.guide or form.start.is_proposed:
         form.explain(error)
         return
     try:
@@ -107,19 +110,20 @@ def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.Too
 
 
 def _goes_back(dataset: Dataset, form: ReleaseForm) -> bool:
-    """Whether a person chose a start that makes the map tell of others of the dataset, too."""
-    chosen = form.start.chosen
-    if chosen is None or form.start.is_proposed:
+    """Tells whether a person chose a start that makes the map tell of others of the dataset, too."""
+    guide = form.start.guide
+    if guide is None or form.start.is_proposed:
         return False
-    is_counted = counted_sheet(chosen, Relation(dataset.relation)) is not None
-    return is_counted or any(one.dataset_id == dataset.pk for one in chain(chosen.release))
+    is_counted = counted_sheet(guide, Relation(dataset.relation)) is not None
+    return is_counted or any(release.dataset_id == dataset.pk for release in chain(guide.release))
 
 
 def _unguided(form: ReleaseForm) -> ReleaseRequest:
-    """What is charged does not depend on a guide, which not every ε allows."""
+    """Returns the question without its guide: what is charged does not depend on it, and not every ε allows
+    one."""
     return replace(form.request(), guide=None)
 
 
-def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
+def _goal_sentences(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
     guarantee = Plan.of(dataset, _unguided(form)).guarantee
     return goals.granted(guarantee, wishes, diameter_m=region_of(dataset).diameter_m)

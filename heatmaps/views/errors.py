@@ -34,7 +34,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
-    """Django's `handler500`, called while the error is handled."""
+    """Answers as Django's `handler500`, called while the error is handled."""
     error = sys.exc_info()[1]
     if not isinstance(error, OperationalError | InterfaceError):
         return defaults.server_error(request, *arguments, **named)
@@ -46,14 +46,16 @@ def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpRes
 
 
 def no_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler404`: it looks for the token of forms, also in a form that cannot be read."""
+    """Answers as Django's `handler404`, which looks for the token of forms, also in a form that cannot be
+    read."""
     with suppress(MultiPartParserError):
         _ = request.POST  # read once in vain, it is empty from then on
     return defaults.page_not_found(request, exception)
 
 
 class SaysBusy:
-    """Middleware: pages that come later, and files that are not made, each with a reason to read."""
+    """Answers, as middleware, for pages that come later and files that are not made, each with a reason to
+    read."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -62,14 +64,14 @@ class SaysBusy:
         return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """An answer to what is no fault; None for everything else."""
+        """Answers what is no fault; None for everything else."""
         for kinds, heading, status in _REFUSALS:
             if isinstance(error, kinds):
                 return render(request, "busy.html", {"heading": heading, "error": error}, status=status)
         if isinstance(error, SourcesFileError):
-            said = error.told(administrator=is_administrator(request.user))
+            sentence = error.told(administrator=is_administrator(request.user))
             return render(
-                request, "busy.html", {"heading": "Lakes cannot be read", "error": said}, status=503
+                request, "busy.html", {"heading": "Lakes cannot be read", "error": sentence}, status=503
             )
         if not isinstance(error, Busy):
             return None

@@ -14,7 +14,8 @@ from heatmaps.views.requests import PersonRequest
 
 @require_safe
 def example_picture(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """A PNG for `mechanism`, `epsilon`, `resolution` and `look`; of the dataset public facts alone."""
+    """Serves a PNG for `mechanism`, `epsilon`, `resolution` and `look`; of the dataset it shows public facts
+    alone."""
     dataset = dataset_for(request.user, slug, Act.RELEASE)
     example = example_map.example(dataset, request.GET.dict())
     look = request.GET.get("look", LIGHT.name)

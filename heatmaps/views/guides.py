@@ -24,24 +24,24 @@ from heatmaps.wording.guides import file_promise
 _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_answer`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: raster.MOST_BYTES + _FORM_BYTES)
 def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """GET lists the files for all members, POST stores another one for stewards."""
-    found = dataset_for(request.user, slug)
+    """Lists the files for all members on GET, and stores another one for stewards on POST."""
+    dataset = dataset_for(request.user, slug)
     if request.method == "POST":
-        require(request.user, found, Act.KEEP_GUIDES)
+        require(request.user, dataset, Act.KEEP_GUIDES)
         if body_length(request) > raster.MOST_BYTES + _FORM_BYTES:
-            told = {"most": size(raster.MOST_BYTES), "is_map": True}
-            return render(request, "413.html", told, status=413)
+            context = {"most": size(raster.MOST_BYTES), "is_map": True}
+            return render(request, "413.html", context, status=413)
         if wait := attempt_limits.wait_of(attempt_limits.GUIDES, request.user.pk):
             return come_again(request, wait, files=True)
-    return _answered(request, found)
+    return _answer(request, dataset)
 
 
 @csrf_protect
-def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
+def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     person = cast(PersonRequest, request).user
     if request.method == "POST" and (wait := attempt_limits.guide(person.pk)):
         return come_again(request, wait, files=True)
@@ -49,18 +49,18 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
 
     def store() -> None:
         path = Path(form.cleaned_data["file"].temporary_file_path())
-        files.store(person, found, path, form.facts())
+        files.store(person, dataset, path, form.facts())
 
     if submitted(request, form, store):
         messages.success(request, f"{form.cleaned_data['title']} is stored.")
-        return redirect("guides", slug=found.slug)
-    may_keep = may(person, found, Act.KEEP_GUIDES)
+        return redirect("guides", slug=dataset.slug)
+    may_keep = may(person, dataset, Act.KEEP_GUIDES)
     context = {
         "section": "datasets",
-        "dataset": found,
-        "files": [(file, file_promise(file)) for file in files.files_of(found)],
+        "dataset": dataset,
+        "files": [(file, file_promise(file)) for file in files.files_of(dataset)],
         "may_keep": may_keep,
-        "is_in_time": may_keep and files.may_store(found),  # whether there was an upload is for stewards
+        "is_in_time": may_keep and files.may_store(dataset),  # whether there was an upload is for stewards
         "form": form,
     }
     return render(request, "guides/list.html", context, status=422 if form.errors else 200)

@@ -22,15 +22,17 @@ MOST_CARDS: Final = 8
 
 @require_safe
 def home(request: PersonRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(pk__in=memberships(request.user).values("dataset"))
+    datasets = Dataset.objects.filter(pk__in=memberships(request.user).values("dataset"))
     waiting = activity.waiting_for(request.user)
     context = {
         "section": "home",
-        "cards": cards_of(request.user, list(_latest_first(mine)[:MOST_CARDS])),
-        "total": mine.count(),
+        "cards": cards_of(request.user, list(_latest_first(datasets)[:MOST_CARDS])),
+        "total": datasets.count(),
         "waiting": waiting,
-        "queued": [(release_line(one, member=True), one, seconds_left(one)) for one in waiting.queued],
-        "finished": [release_line(one, member=True) for one in activity.finished_for(request.user)],
+        "queued": [
+            (release_line(release, member=True), release, seconds_left(release)) for release in waiting.queued
+        ],
+        "finished": [release_line(release, member=True) for release in activity.finished_for(request.user)],
         "waits_for_operator": activity.waits_for_operator(request.user),
         "may_create": may_create_datasets(request.user),
     }
@@ -41,7 +43,7 @@ def home(request: PersonRequest) -> HttpResponse:
 
 
 def _latest_first(datasets: QuerySet[Dataset]) -> QuerySet[Dataset]:
-    """By the newest release that everybody in it sees; without one, by when they were made."""
-    told = Q(releases__state=ReleaseState.PUBLISHED, releases__visible_at__lte=timezone.now())
-    newest = Coalesce(Max("releases__visible_at", filter=told), "created_at")
+    """Sorts by the newest release that everybody in it sees; without one, by when they were made."""
+    is_visible = Q(releases__state=ReleaseState.PUBLISHED, releases__visible_at__lte=timezone.now())
+    newest = Coalesce(Max("releases__visible_at", filter=is_visible), "created_at")
     return datasets.annotate(newest=newest).order_by("-newest", "title", "pk")

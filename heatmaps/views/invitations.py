@@ -31,10 +31,10 @@ def _who(request: HttpRequest) -> str:
     return request.user.get_username() or request.POST.get("username", "")
 
 
-def new_link(request: PersonRequest, made: NewLink, *, back: str, **context: object) -> HttpResponse:
+def new_link(request: PersonRequest, link: NewLink, *, back: str, **context: object) -> HttpResponse:
     """Shows a link in this answer and never again."""
-    url = request.build_absolute_uri(reverse("invitation", args=[made.secret]))
-    return render(request, "people/new_link.html", {"link": made.row, "url": url, "back": back, **context})
+    url = request.build_absolute_uri(reverse("invitation", args=[link.secret]))
+    return render(request, "people/new_link.html", {"link": link.row, "url": url, "back": back, **context})
 
 
 @login_not_required
@@ -43,7 +43,7 @@ def new_link(request: PersonRequest, made: NewLink, *, back: str, **context: obj
 @never_cache
 @require_http_methods(FORM_METHODS)
 def invitation(request: PersonRequest, secret: str) -> HttpResponse:
-    """Accept it with the account one is signed in with, or make one by it."""
+    """Accepts it with the account one is signed in with, or makes one by it."""
     try:
         link = invitations.invitation(secret)
         return (
@@ -60,9 +60,9 @@ def _accept(request: PersonRequest, link: Invitation, secret: str) -> HttpRespon
     status = 200
     if request.method == "POST":
         try:
-            found = invitations.accept(request.user, secret)
+            dataset = invitations.accept(request.user, secret)
             messages.success(request, "You are a member now.")
-            return _to(found)
+            return _redirect_to(dataset)
         except (MemberError, PermissionDenied) as refusal:
             context["refusal"], status = refusal, 409
     return render(request, "people/accept.html", context, status=status)
@@ -74,17 +74,17 @@ def _sign_up(request: PersonRequest, link: Invitation, secret: str) -> HttpRespo
     if request.method == "POST" and form is None:
         raise PermissionDenied("on this server, administrators invite new people")
     if request.method == "POST" and form is not None and form.is_valid():
-        made = _made(form, secret)
-        if made is not None:
-            login(request, made, backend=BACKEND)
+        user = _new_user(form, secret)
+        if user is not None:
+            login(request, user, backend=BACKEND)
             messages.success(request, "Your account is ready, and you are signed in.")
-            return _to(link.dataset)
+            return _redirect_to(link.dataset)
     sign_in = f"{reverse('account_login')}?{urlencode({'next': request.path})}"
     context = {"link": link, "form": form, "sign_in": sign_in}
     return render(request, "people/sign_up.html", context, status=422 if form and form.errors else 200)
 
 
-def _made(form: SignUpForm, secret: str) -> User | None:
+def _new_user(form: SignUpForm, secret: str) -> User | None:
     typed = form.cleaned_data
     try:
         return invitations.sign_up(secret, typed["username"], typed["password1"])
@@ -93,5 +93,5 @@ def _made(form: SignUpForm, secret: str) -> User | None:
         return None
 
 
-def _to(found: Dataset | None) -> HttpResponseRedirect:
-    return redirect("home") if found is None else redirect("dataset", slug=found.slug)
+def _redirect_to(dataset: Dataset | None) -> HttpResponseRedirect:
+    return redirect("home") if dataset is None else redirect("dataset", slug=dataset.slug)

@@ -26,14 +26,14 @@ VERIFIED_UNASKED: Final = 200  # events; longer chains are verified when somebod
 
 @require_safe
 def ledger(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.READ_LEDGER)
-    sees_data = may(request.user, found, Act.SEE_DATA)
-    form = LedgerFilter(found, request.GET)
-    chain = queries.events_of(found)
+    dataset = dataset_for(request.user, slug, Act.READ_LEDGER)
+    sees_data = may(request.user, dataset, Act.SEE_DATA)
+    form = LedgerFilter(dataset, request.GET)
+    chain = queries.events_of(dataset)
     total = chain.count()
     events = page_of(
         request,
-        queries.events_of(found, selection=form.selection()),
+        queries.events_of(dataset, selection=form.selection()),
         "page",
         size=EVENTS_A_PAGE,
     )
@@ -41,21 +41,21 @@ def ledger(request: PersonRequest, slug: str) -> HttpResponse:
     verify = "verify" in request.GET or total <= VERIFIED_UNASKED
     context = {
         "section": "datasets",
-        "dataset": found,
-        "alerts": alerts.alerts_of(found, request.user),
+        "dataset": dataset,
+        "alerts": alerts.alerts_of(dataset, request.user),
         "form": form,
         "filters": form.narrows or "filter" in request.GET,
         "total": total,  # the draws that run now are not counted for those who may not see them
         "events": events,
         "rows": [(event_line(event, exact_time=sees_data), titles.get(event.release)) for event in events],
-        "report": verification.verify(found) if verify else None,
+        "report": verification.verify(dataset) if verify else None,
         "sees_data": sees_data,
     }
     return render(request, "ledger/ledger.html", context)
 
 
 def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None, str]:
-    """Of the releases that events are about."""
+    """Returns titles of the releases that events are about."""
     named = {event.release for event in events if event.release is not None}
     releases = Release.objects.filter(pk__in=named).select_related("dataset", "version")
     return {line.release.pk: line.title for line in lines_for(request.user, releases)}
@@ -63,6 +63,6 @@ def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None
 
 @require_safe
 def ledger_file(request: PersonRequest, slug: str, suffix: str) -> StreamingHttpResponse:
-    """The whole chain, streamed: for stewards with all that its hashes cover."""
-    found = dataset_for(request.user, slug, Act.READ_LEDGER)
-    return file_of(found, suffix, sees_data=may(request.user, found, Act.SEE_DATA))
+    """Streams the whole chain: for stewards with all that its hashes cover."""
+    dataset = dataset_for(request.user, slug, Act.READ_LEDGER)
+    return file_of(dataset, suffix, sees_data=may(request.user, dataset, Act.SEE_DATA))

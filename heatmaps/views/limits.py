@@ -16,21 +16,21 @@ from heatmaps.views.requests import PersonRequest
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
-    account = Account.objects.filter(dataset=found, kind=kind).first()
+    dataset = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
+    account = Account.objects.filter(dataset=dataset, kind=kind).first()
     if account is None:
         raise Http404("no such account")
     form = LimitForm(account, request.POST or None)
-    if request.method == "POST" and form.is_valid() and _changed(request, form):
+    if request.method == "POST" and form.is_valid() and _change(request, form):
         messages.success(request, f"The limit of {account.get_kind_display()} is changed.")
-        return redirect("ledger", slug=found.slug)
-    lines = [line for line in queries.budget(found) if line.kind == account.kind]
-    context = {"section": "datasets", "dataset": found, "account": account, "form": form, "budget": lines}
+        return redirect("ledger", slug=dataset.slug)
+    lines = [line for line in queries.budget(dataset) if line.kind == account.kind]
+    context = {"section": "datasets", "dataset": dataset, "account": account, "form": form, "budget": lines}
     return render(request, "ledger/limit.html", context, status=422 if form.errors else 200)
 
 
-def _changed(request: PersonRequest, form: LimitForm) -> bool:
-    """False when the ledger refused; the form then says why."""
+def _change(request: PersonRequest, form: LimitForm) -> bool:
+    """Tells whether the limit was changed; False when the ledger refused: the form then says why."""
     typed = form.cleaned_data
     try:
         change_limit(

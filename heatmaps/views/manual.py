@@ -20,7 +20,8 @@ def is_built() -> bool:
 @login_not_required
 @require_safe
 def manual(request: HttpRequest, path: str = FIRST_PAGE) -> HttpResponseBase:
-    """A page or file of the manual, for everybody. Errors: 404 where it has none, or none was built."""
+    """Serves a page or file of the manual, for everybody. Errors: 404 where it has none, or none was
+    built."""
     answer = serve(request, path, document_root=str(settings.MANUAL_DIR))
     if isinstance(answer, FileResponse) and answer["Content-Type"].startswith("text/"):
         answer["Content-Type"] += "; charset=utf-8"

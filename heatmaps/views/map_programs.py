@@ -19,7 +19,7 @@ _OGC: Final = "In QGIS, add a WFS layer with the version “OGC API – Features
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """An address and what to do with it."""
+    """Holds an address and what to do with it."""
 
     title: str
     text: str
@@ -27,14 +27,15 @@ class Use:
 
 
 def uses_of(request: HttpRequest, release: Release) -> list[Use]:
-    """Of a published release, for whoever sees it; only maps have tiles and, unless very fine, a raster."""
-    about, found = [release.pk], []
+    """Returns the uses of a published release, for whoever sees it; only maps have tiles and, unless very
+    fine, a raster."""
+    about, addresses = [release.pk], []
     if release_files.kind_of(release) is _MAP:
         tile = reverse("gis:tile", args=[*about, 0, 0, 0]).removesuffix("0/0/0.png") + "{z}/{x}/{y}.png"
-        found += [("Tiles", tile, _TILES), ("TileJSON", reverse("gis:tilejson", args=about), _TILEJSON)]
-    if any(one.in_parts for one in release_files.formats_for(release)):
+        addresses += [("Tiles", tile, _TILES), ("TileJSON", reverse("gis:tilejson", args=about), _TILEJSON)]
+    if any(file_format.in_parts for file_format in release_files.formats_for(release)):
         raster = reverse("api:" + _MAP.stem, args=[*about, "tif"])
-        found.append(("Cloud-Optimized GeoTIFF", raster, _RASTER))
-    found.append(("OGC API", reverse("gis:landing"), _OGC))
+        addresses.append(("Cloud-Optimized GeoTIFF", raster, _RASTER))
+    addresses.append(("OGC API", reverse("gis:landing"), _OGC))
     place = request.build_absolute_uri("/").removesuffix("/")
-    return [Use(title=title, text=place + path, how=how) for title, path, how in found]
+    return [Use(title=title, text=place + path, how=how) for title, path, how in addresses]

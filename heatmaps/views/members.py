@@ -36,67 +36,69 @@ def people(request: PersonRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def add(request: PersonRequest, slug: str) -> HttpResponse:
-    """Somebody who has an account becomes a member at once."""
-    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-    form = MemberForm(request.POST, reasons=_reasons(request, found), prefix="add")
+    """Makes somebody who has an account a member at once."""
+    dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    form = MemberForm(request.POST, reasons=_reasons(request, dataset), prefix="add")
 
     def make() -> None:
         typed = form.cleaned_data
-        members.add(request.user, found, typed["username"], typed["role"], reason=form.reason_text)
+        members.add(request.user, dataset, typed["username"], typed["role"], reason=form.reason_text)
 
     if submitted(request, form, make):
         messages.success(request, f"{form.cleaned_data['username']} is a member now.")
-        return redirect("people", slug=found.slug)
-    return _page(request, found, status=422, add_form=form)
+        return redirect("people", slug=dataset.slug)
+    return _page(request, dataset, status=422, add_form=form)
 
 
 @require_POST
 @never_cache
 def invite(request: PersonRequest, slug: str) -> HttpResponse:
-    """A link, shown in this answer and never again."""
-    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-    form = RoleForm(request.POST, reasons=_reasons(request, found), prefix="invite")
+    """Makes a link, shown in this answer and never again."""
+    dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    form = RoleForm(request.POST, reasons=_reasons(request, dataset), prefix="invite")
     if form.is_valid():
         try:
-            made = invitations.invite(request.user, found, form.cleaned_data["role"], reason=form.reason_text)
+            link = invitations.invite(
+                request.user, dataset, form.cleaned_data["role"], reason=form.reason_text
+            )
         except ParameterError as error:
             explain(form, error, {})
         else:
-            back = reverse("people", args=[found.slug])
-            return new_link(request, made, section="datasets", back=back, dataset=found)
-    return _page(request, found, status=422, invite_form=form)
+            back = reverse("people", args=[dataset.slug])
+            return new_link(request, link, section="datasets", back=back, dataset=dataset)
+    return _page(request, dataset, status=422, invite_form=form)
 
 
 @require_POST
 def revoke_invitation(request: PersonRequest, slug: str, invitation_id: UUID) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
-    invitations.revoke(request.user, found, invitation_id)
+    dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    invitations.revoke(request.user, dataset, invitation_id)
     messages.success(request, "The invitation is withdrawn: its link no longer works.")
-    return redirect("people", slug=found.slug)
+    return redirect("people", slug=dataset.slug)
 
 
 @require_http_methods(FORM_METHODS)
 def role(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
     member = members.member_for(request.user, slug, account_id)
-    found = member.dataset
-    require(request.user, found, Act.MANAGE_MEMBERS)
+    dataset = member.dataset
+    require(request.user, dataset, Act.MANAGE_MEMBERS)
     initial = {"role": member.role}
-    form = RoleForm(request.POST or None, reasons=_reasons(request, found), initial=initial)
+    form = RoleForm(request.POST or None, reasons=_reasons(request, dataset), initial=initial)
 
     def change() -> None:
         members.change_role(request.user, member, form.cleaned_data["role"], reason=form.reason_text)
 
     if submitted(request, form, change):
-        name, given = member.user.get_username(), Role(form.cleaned_data["role"]).label.lower()
-        messages.success(request, f"{name} is {given} now.")
-        return redirect("people", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "member": member, "form": form}
+        name, label = member.user.get_username(), Role(form.cleaned_data["role"]).label.lower()
+        messages.success(request, f"{name} is {label} now.")
+        return redirect("people", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "member": member, "form": form}
     return render(request, "people/role.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(FORM_METHODS)
 def remove(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
-    """GET asks once more; one's own membership may be ended by oneself."""
+    """Removes a member; GET asks once more. One's own membership may be ended by oneself."""
     member = members.member_for(request.user, slug, account_id)
     own = member.user_id == request.user.pk
     queued = reservations.foreseen(reservations.queued_by(member.user).filter(dataset=member.dataset_id))
@@ -124,31 +126,31 @@ def _more(ending: Ending) -> str:
     return f" {ending_words(ending)}".rstrip()
 
 
-def _page(request: PersonRequest, found: Dataset, *, status: int = 200, **forms: Any) -> HttpResponse:
-    manages = may(request.user, found, Act.MANAGE_MEMBERS)
-    sees_data = may(request.user, found, Act.SEE_DATA)
-    changes = page_of(request, members.changes_of(found), "changes")
+def _page(request: PersonRequest, dataset: Dataset, *, status: int = 200, **forms: Any) -> HttpResponse:
+    manages = may(request.user, dataset, Act.MANAGE_MEMBERS)
+    sees_data = may(request.user, dataset, Act.SEE_DATA)
+    changes = page_of(request, members.changes_of(dataset), "changes")
     context = {
         "section": "datasets",
-        "dataset": found,
-        "members": members.members_of(found),
-        "own": Membership.objects.filter(dataset=found, user=request.user).first(),
+        "dataset": dataset,
+        "members": members.members_of(dataset),
+        "own": Membership.objects.filter(dataset=dataset, user=request.user).first(),
         "changes": changes,
         "lines": [event_line(event, exact_time=sees_data) for event in changes],
-        "reads": page_of(request, reads_of(found), "reads") if sees_data else None,
+        "reads": page_of(request, reads_of(dataset), "reads") if sees_data else None,
         "may_manage": manages,
         "days": invitations.INVITATION_DAYS,
     }
     if manages:
-        reasons = _reasons(request, found)
+        reasons = _reasons(request, dataset)
         context |= {
             "takeover": reasons,
-            "invitations": invitations.open_invitations(found),
+            "invitations": invitations.open_invitations(dataset),
             "add_form": MemberForm(reasons=reasons, prefix="add"),
             "invite_form": RoleForm(reasons=reasons, prefix="invite"),
         } | forms
     return render(request, "people/people.html", context, status=status)
 
 
-def _reasons(request: PersonRequest, found: Dataset) -> bool:
-    return members.needs_reason(request.user, found, Role.STEWARD)
+def _reasons(request: PersonRequest, dataset: Dataset) -> bool:
+    return members.needs_reason(request.user, dataset, Role.STEWARD)

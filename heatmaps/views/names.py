@@ -21,7 +21,7 @@ from heatmaps.wording.release_line import line_for, made_title
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def release_name(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """GET shows what a release is called; POST calls it something else."""
+    """Shows what a release is called on GET; POST calls it something else."""
     release = queries.release_for(request.user, release_id)
     require(request.user, release.dataset, Act.RELEASE)
     if not names.may_rename(request.user, release):
@@ -47,11 +47,11 @@ def release_name(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 
 def _form(request: PersonRequest, release: Release) -> NameForm:
-    """With the choice of readers where the release is public and a steward asks."""
-    sent = request.POST if request.method == "POST" else None
+    """Makes the form, with the choice of readers where the release is public and a steward asks."""
+    data = request.POST if request.method == "POST" else None
     now = {"name": release.name, "note": release.note, "public": release.is_name_public}
     shows = release.is_public and may(request.user, release.dataset, Act.PUBLISH)
-    return (RenameForm if shows else NameForm)(sent, initial=now)
+    return (RenameForm if shows else NameForm)(data, initial=now)
 
 
 def _change(request: PersonRequest, release: Release, form: NameForm) -> None:

@@ -30,8 +30,10 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
     form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:
-            made = create(creator, form.new)
-            return redirect("dataset-rounds" if made.origin.has_rounds else "dataset-data", slug=made.slug)
+            dataset = create(creator, form.new)
+            return redirect(
+                "dataset-rounds" if dataset.origin.has_rounds else "dataset-data", slug=dataset.slug
+            )
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)
@@ -40,7 +42,7 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
 
 
 def _lakes(request: PersonRequest) -> tuple[list[str], str]:
-    """Names of the tables that can be read; without them, why there are none, where that is a fault."""
+    """Names the tables that can be read; without them, says why there are none, where that is a fault."""
     try:
         return list(sources.offered(request.user)), ""
     except SourcesFileError as error:
@@ -48,6 +50,6 @@ def _lakes(request: PersonRequest) -> tuple[list[str], str]:
 
 
 def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:
-    """Where check-ins come from, as the address says."""
+    """Returns where check-ins come from, as the address says."""
     named = request.GET.get("source", "")
     return {"source": named} if named == "devices" or (named == LAKE and lakes) else {}

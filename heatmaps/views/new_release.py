@@ -44,61 +44,61 @@ LIVE: Final = "live"  # asks for the cost alone, while the form is filled in
 @with_streets
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_release(request: PersonRequest, slug: str, kinds: Collection[Kind] = tuple(KINDS)) -> HttpResponse:
-    """GET of a filled form quotes, nothing is written; POST of the same asks for it and spends.
+    """Quotes on GET of a filled form, and writes nothing; POST of the same asks for it and spends.
 
     Zones and places are too long for an address: POST adds them, quotes, or spends, as its `act` says.
     """
-    found = dataset_for(request.user, slug, Act.RELEASE)
-    entries = [entry for entry in readings.offered(found) if entry.kind in kinds]
+    dataset = dataset_for(request.user, slug, Act.RELEASE)
+    entries = [entry for entry in readings.offered(dataset) if entry.kind in kinds]
     if not entries:
         raise Http404("no such releases here")
     with calibration.for_person(request.user.pk):
-        return _new_release(request, found, entries)
+        return _new_release(request, dataset, entries)
 
 
-def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEntry]) -> HttpResponse:
+def _new_release(request: PersonRequest, dataset: Dataset, entries: Sequence[AnyEntry]) -> HttpResponse:
     act, typed = _act(request), request.POST if request.method == "POST" else request.GET
     name_form = NameForm(request.POST if act == SPEND else None)
-    form = _form(request, found, entries, act, typed)
+    form = _form(request, dataset, entries, act, typed)
     # Sentences are read where they are asked about; until then half of one is no mistake.
     wish_form = WishForm(typed) if act in (QUOTE, MORE) else WishForm(initial=typed.dict())
     valid, looked_for = form.is_valid(), NOTHING
     if valid and act == SPEND and name_form.is_valid():
-        made = _ask(request, found, form, name_form)
-        if made is not None:
-            return redirect("release", release_id=made.pk)
+        release = _ask(request, dataset, form, name_form)
+        if release is not None:
+            return redirect("release", release_id=release.pk)
     if valid and wish_form.is_valid():
-        form, wish_form, looked_for = with_epsilon(found, form, wish_form)
+        form, wish_form, looked_for = with_epsilon(dataset, form, wish_form)
     # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
     quotable = valid and act not in (ADD, *FOLDS) and not wish_form.errors
     quote = None
     if quotable and not set(form.errors) - {NON_FIELD_ERRORS}:
-        quote = _quote(request, found, form)
+        quote = _quote(request, dataset, form)
     context = {
         "section": "datasets",
-        "dataset": found,
+        "dataset": dataset,
         "form": form,
         "gathered": form.gathered,
         "title": form.entries[0].title if form.gathering else "New release",
-        "kinds": _kinds(found, form),
+        "kinds": _kinds(dataset, form),
         "open": _open(typed, act, form, wish_form),
         "tells_more": act == MORE,
-        "may_upload": may(request.user, found, Act.UPLOAD),
+        "may_upload": may(request.user, dataset, Act.UPLOAD),
         "quote": quote,
         "looked_for": looked_for,
-        "example": _example(found, form) if quote else "",
+        "example": _example(dataset, form) if quote else "",
         "spend_at": request.path,
         "name_form": name_form,
         "wish_form": wish_form,
-        "refused": _refused(form, wish_form),
+        "refused": _refusals(form, wish_form),
         "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
-        "version": queries.current_version(found),
-        "slot": slots.length(found).total_seconds() if found.origin.is_elsewhere else None,
-        "budget": queries.budget(found),
-        "alerts": alerts.alerts_of(found, request.user),
-        "bounds": ",".join(map(repr, region_of(found))),
-        "region": box_words(dict(zip(EDGES, region_of(found), strict=True))),
+        "version": queries.current_version(dataset),
+        "slot": slots.length(dataset).total_seconds() if dataset.origin.is_elsewhere else None,
+        "budget": queries.budget(dataset),
+        "alerts": alerts.alerts_of(dataset, request.user),
+        "bounds": ",".join(map(repr, region_of(dataset))),
+        "region": box_words(dict(zip(EDGES, region_of(dataset), strict=True))),
     }
     status = 200 if not (form.errors or wish_form.errors or name_form.errors) else 409 if quote else 422
     template = "releases/live.html" if LIVE in typed else "releases/new.html"
@@ -106,7 +106,7 @@ def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEn
 
 
 def _act(request: PersonRequest) -> str:
-    """Empty where nothing was sent yet."""
+    """Returns what the form is for; empty where there is no answer yet."""
     if request.method == "POST":
         return request.POST.get("act", SPEND)
     if "mechanism" not in request.GET:
@@ -116,7 +116,7 @@ def _act(request: PersonRequest) -> str:
 
 
 def _form(
-    request: PersonRequest, found: Dataset, entries: Sequence[AnyEntry], act: str, typed: QueryDict
+    request: PersonRequest, dataset: Dataset, entries: Sequence[AnyEntry], act: str, typed: QueryDict
 ) -> ReleaseForm:
     answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
     # Another mechanism was chosen: the form has no field yet of what that one asks about.
@@ -124,45 +124,47 @@ def _form(
         () if act == SPEND else ("epsilon", "delta", "guide", *(("resolution",) if LIVE in typed else ()))
     )
     data, files = (typed, request.FILES) if act else (None, None)
-    return ReleaseForm(found, entries, data, files, answers, kind=typed.get("kind", ""), completed=completed)
+    return ReleaseForm(
+        dataset, entries, data, files, answers, kind=typed.get("kind", ""), completed=completed
+    )
 
 
-def _kinds(found: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
-    """What can be asked about in a dataset, each at its own address."""
-    new = reverse("release-new", args=[found.slug])
-    offered = {entry.kind for entry in readings.offered(found)}
-    asked = form.chosen.entry.kind if form.chosen else ""
+def _kinds(dataset: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
+    """Lists what can be asked about in a dataset, each at its own address."""
+    new = reverse("release-new", args=[dataset.slug])
+    offered = {entry.kind for entry in readings.offered(dataset)}
+    current = form.selected_mechanism.entry.kind if form.selected_mechanism else ""
     cards = (
         ("heatmap", "Map", "where people are", new),
         ("centroid", "Point", "the middle of all", f"{new}?kind=centroid"),
-        ("zones", "Zones", "people in areas", reverse("release-zones", args=[found.slug])),
-        ("distances", "Distances", "people to places", reverse("release-distances", args=[found.slug])),
+        ("zones", "Zones", "people in areas", reverse("release-zones", args=[dataset.slug])),
+        ("distances", "Distances", "people to places", reverse("release-distances", args=[dataset.slug])),
     )
     return [
-        {"kind": kind, "title": title, "about": about, "address": address, "is_asked": kind == asked}
+        {"kind": kind, "title": title, "about": about, "address": address, "is_current": kind == current}
         for kind, title, about, address in cards
         if kind in offered
     ]
 
 
 def _open(typed: QueryDict, act: str, form: ReleaseForm, wish_form: WishForm) -> list[str]:
-    """What of the form is shown beyond its steps."""
+    """Lists what of the form is open beyond its steps."""
     is_needed = {
         PART: form.asks_for_a_slice,
-        METHOD: form.chosen is None or form.answers.any or "trusted" in typed,
+        METHOD: form.selected_mechanism is None or form.answers.any or "trusted" in typed,
         PROTECT: wish_form.is_used,
     }
     folds = [fold for fold in FOLDS if fold != METHOD or form.gathering is None]
     return [fold for fold in folds if act == fold or fold in typed.getlist("open") or is_needed[fold]]
 
 
-def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, name_form: NameForm) -> Release | None:
-    """The release; None when it was refused, and the form says why."""
+def _ask(request: PersonRequest, dataset: Dataset, form: ReleaseForm, name_form: NameForm) -> Release | None:
+    """Asks for the release; None when it was refused, and the form says why."""
     key = request.POST.get("key", "")[:120] or None
     label = name_form.label()
     try:
         return lifecycle.request_release(
-            request.user, found, form.request(), idempotency_key=key, label=label
+            request.user, dataset, form.request(), idempotency_key=key, label=label
         )
     except ParameterError as error:
         form.explain(error)
@@ -171,25 +173,25 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, name_form: N
     return None
 
 
-def _quote(request: PersonRequest, found: Dataset, form: ReleaseForm) -> QuoteWords | None:
-    """What a question costs; None where it is refused, and the form says why."""
+def _quote(request: PersonRequest, dataset: Dataset, form: ReleaseForm) -> QuoteWords | None:
+    """Quotes what a question costs; None where it is refused, and the form says why."""
     try:
-        return quote_words(request.user, found, form.request(), is_start_proposed=form.start.is_proposed)
+        return quote_words(request.user, dataset, form.request(), is_start_proposed=form.start.is_proposed)
     except ParameterError as error:
         form.explain(error)
         return None
 
 
-def _example(found: Dataset, form: ReleaseForm) -> str:
-    """The address of a picture of made-up people, blurred as much; empty where there is none."""
-    asked = {name: str(form.data.get(name, "")) for name in ("mechanism", "epsilon", "resolution")}
-    if example_map.example(found, asked) is None:
+def _example(dataset: Dataset, form: ReleaseForm) -> str:
+    """Returns the address of a picture of made-up people, blurred as much; empty where there is none."""
+    question = {name: str(form.data.get(name, "")) for name in ("mechanism", "epsilon", "resolution")}
+    if example_map.example(dataset, question) is None:
         return ""
-    return f"{reverse('release-example', args=[found.slug])}?{urlencode(asked)}"
+    return f"{reverse('release-example', args=[dataset.slug])}?{urlencode(question)}"
 
 
-def _refused(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
-    """(label, what is wrong) of every field, for those who do not see the form itself."""
+def _refusals(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
+    """Returns (label, what is wrong) of every field, for those who do not see the form itself."""
     return [
         (str(own[name].label), str(error))
         for own in (form, wish_form)

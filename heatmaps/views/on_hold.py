@@ -26,7 +26,8 @@ _NOT_KEPT: Final = {"Cache-Control": "no-store"}
 
 
 def refuse_on_hold(get_response: GetResponse) -> GetResponse:
-    """Middleware, before sessions are read; a query a request. Health is asked all the same."""
+    """Refuses, as middleware before sessions are read, with a query a request. Health is asked all the
+    same."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.path_info == PATH:
@@ -65,7 +66,7 @@ def _is_for_programs(request: HttpRequest) -> bool:
 
 
 def _problem(sentence: str) -> HttpResponse:
-    """A problem detail as the API's own are (RFC 9457)."""
+    """Returns a problem detail as the API's own are (RFC 9457)."""
     body = {
         "type": "about:blank",
         "title": STATUS.phrase,

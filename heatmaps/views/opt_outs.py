@@ -19,27 +19,27 @@ from heatmaps.views.requests import PersonRequest
 
 @require_POST
 def opt_out(request: PersonRequest, slug: str) -> HttpResponse:
-    """Users from the text box, one a line, and from a file: left out, or with `back` counted again."""
-    found = dataset_for(request.user, slug, Act.UPLOAD)
+    """Leaves out users from the text box, one a line, and from a file, or with `back` counts them again."""
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
     act = opt_outs.take_back if "back" in request.POST else opt_outs.opt_out
     try:
-        act(request.user, found, _users(request))
+        act(request.user, dataset, _users(request))
     except (UploadError, ReaderError, KeyFileError) as refusal:
         nobody = "Nothing was taken back" if "back" in request.POST else "Nobody was opted out"
         messages.error(request, f"{nobody}: {refusal}.")
     else:
         verb = "count them again where they were left out" if "back" in request.POST else "leave them out"
         messages.success(request, f"Saved: from the next data version on, releases {verb}.")
-    return redirect("dataset-data", slug=found.slug)
+    return redirect("dataset-data", slug=dataset.slug)
 
 
 @require_POST
 def take_back(request: PersonRequest, slug: str, entry: UUID) -> HttpResponse:
-    """One entry of the list, which names nobody."""
-    found = dataset_for(request.user, slug, Act.UPLOAD)
-    opt_outs.take_back_entry(request.user, found, entry)
+    """Takes one entry of the list back, which names nobody."""
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
+    opt_outs.take_back_entry(request.user, dataset, entry)
     messages.success(request, "Saved: from the next data version on, releases count this person again.")
-    return redirect("dataset-data", slug=found.slug)
+    return redirect("dataset-data", slug=dataset.slug)
 
 
 def _users(request: PersonRequest) -> list[str]:

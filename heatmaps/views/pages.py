@@ -13,5 +13,6 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Row], name: str, *, size: int = ROWS) -> Page[Row]:
-    """The part of `rows` that the query parameter `name` asks for; the nearest one when it does not exist."""
+    """Returns the part of `rows` that the query parameter `name` asks for; the nearest one when it does not
+    exist."""
     return Paginator(rows, size).get_page(request.GET.get(name))

@@ -25,13 +25,13 @@ FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 @never_cache
 @require_safe
 def listed(request: PersonRequest) -> HttpResponse:
-    found = [one.wrap() for one in passkeys.passkeys_of(request.user)]
-    context = {"section": "account", "passkeys": found, "why_none": passkeys.why_none(request)}
+    rows = [row.wrap() for row in passkeys.passkeys_of(request.user)]
+    context = {"section": "account", "passkeys": rows, "why_none": passkeys.why_none(request)}
     return render(request, "mfa/webauthn/authenticator_list.html", context)
 
 
 class Add(views.AddWebAuthnView):  # type: ignore[misc]  # allauth carries no types
-    """A passkey that can sign in by itself."""
+    """Adds a passkey that can sign in by itself."""
 
     def get_form_class(self) -> type[PasskeyForm]:
         return PasskeyForm
@@ -40,8 +40,8 @@ class Add(views.AddWebAuthnView):  # type: ignore[misc]  # allauth carries no ty
         why = passkeys.why_none(self.request)
         options = None if why else auth.begin_registration(self.request.user, passwordless=True)
         # Not allauth's: it would begin another registration, of a passkey that cannot sign in by itself.
-        told: dict[str, Any] = super(views.AddWebAuthnView, self).get_context_data(**more)
-        return told | {"section": "account", "why_none": why, "options": options}
+        context: dict[str, Any] = super(views.AddWebAuthnView, self).get_context_data(**more)
+        return context | {"section": "account", "why_none": why, "options": options}
 
     def form_valid(self, form: PasskeyForm) -> HttpResponse:
         answer: HttpResponse = super().form_valid(form)
@@ -59,7 +59,7 @@ class Rename(views.EditWebAuthnView):  # type: ignore[misc]  # allauth carries n
 
 
 class Remove(views.RemoveWebAuthnView):  # type: ignore[misc]  # allauth carries no types
-    """GET asks once more."""
+    """Removes a passkey; GET asks once more."""
 
     success_url = reverse_lazy("mfa_list_webauthn")
 
@@ -75,7 +75,7 @@ class Remove(views.RemoveWebAuthnView):  # type: ignore[misc]  # allauth carries
 
 
 class SignIn(views.LoginWebAuthnView):  # type: ignore[misc]  # allauth carries no types
-    """GET answers what a browser needs to ask for a passkey, as JSON; POST signs in by it."""
+    """Answers GET with what a browser needs to ask for a passkey, as JSON; POST signs in by it."""
 
     def get(self, request: HttpRequest, *_arguments: Any, **_named: Any) -> HttpResponse:
         if why := passkeys.why_none(request):
@@ -87,7 +87,7 @@ class SignIn(views.LoginWebAuthnView):  # type: ignore[misc]  # allauth carries 
 
 
 class Confirm(views.ReauthenticateWebAuthnView):  # type: ignore[misc]  # allauth carries no types
-    """Somebody who is signed in shows again who it is."""
+    """Lets somebody who is signed in show again who it is."""
 
     def form_invalid(self, form: Any) -> HttpResponse:
         answer: HttpResponse = self.render_to_response(self.get_context_data(form=form), status=422)

@@ -22,7 +22,7 @@ MOST_FOUND: Final = 8
 @require_safe
 @cache_control(private=True, max_age=86400)
 def places(request: HttpRequest) -> JsonResponse:
-    """The greatest places in a box (`bbox=west,south,east,north`)."""
+    """Lists the greatest places in a box (`bbox=west,south,east,north`)."""
     try:
         region = Region.parse(request.GET.get("bbox", ""))
     except ParameterError as error:
@@ -37,24 +37,24 @@ def places(request: HttpRequest) -> JsonResponse:
 @require_POST
 @never_cache
 def place_search(request: HttpRequest) -> JsonResponse:
-    """Places named `text`, those in the `region` (west,south,east,north), if there is one, first."""
+    """Finds places named `text`, those in the `region` (west,south,east,north), if there is one, first."""
     bounds = request.POST.get("region", "")
     try:
         region = Region.parse(bounds) if bounds else None
     except ParameterError as error:
         return JsonResponse({"error": str(error)}, status=400)
-    found = find_places(request.POST.get("text", ""), most=MOST_FOUND, region=region)
-    return JsonResponse({"places": [_answered(one) for one in found]})
+    matches = find_places(request.POST.get("text", ""), most=MOST_FOUND, region=region)
+    return JsonResponse({"places": [_match_json(match) for match in matches]})
 
 
-def _answered(found: FoundPlace) -> dict[str, object]:
-    place = found.place
+def _match_json(match: FoundPlace) -> dict[str, object]:
+    place = match.place
     return {
         "name": place.name,
         "area": place.area,
-        "also": found.also,
+        "also": match.also,
         "lat": place.lat,
         "lon": place.lon,
-        "inside": found.inside,
-        "extent": list(found.extent),
+        "inside": match.inside,
+        "extent": list(match.extent),
     }

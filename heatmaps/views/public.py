@@ -43,58 +43,62 @@ def public_maps(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def release_publication(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """GET asks once more; POST with `public=yes` shows the map to everybody, with `public=no` to members."""
-    found = queries.release_for(request.user, release_id)
-    require(request.user, found.dataset, Act.PUBLISH)
+    """Publishes or hides: GET asks once more; POST with `public=yes` shows the map to everybody, with
+    `public=no` to members."""
+    release = queries.release_for(request.user, release_id)
+    require(request.user, release.dataset, Act.PUBLISH)
     context = {
         "section": "datasets",
-        "release": found,
-        "dataset": found.dataset,
-        "line": line_for(request.user, found),
-        "in_the_way": _in_the_way(request, found),
+        "release": release,
+        "dataset": release.dataset,
+        "line": line_for(request.user, release),
+        "in_the_way": _in_the_way(request, release),
     }
     if request.method != "POST":
         return render(request, "releases/publication.html", context)
-    wanted = request.POST.get("public")
-    if wanted not in ("yes", "no"):
+    choice = request.POST.get("public")
+    if choice not in ("yes", "no"):
         return render(request, "releases/publication.html", context, status=422)
     try:
-        _publish(request, found, public=wanted == "yes")
+        _publish(request, release, public=choice == "yes")
     except (NameMoved, PublicationRefused, ParameterError) as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
     else:
-        said = "Anyone can read this map now." if wanted == "yes" else "Only members can read this map now."
-        messages.success(request, said)
-    return redirect("release", release_id=found.pk)
+        sentence = (
+            "Anyone can read this map now." if choice == "yes" else "Only members can read this map now."
+        )
+        messages.success(request, sentence)
+    return redirect("release", release_id=release.pk)
 
 
-def _in_the_way(request: PersonRequest, found: Release) -> list[tuple[str, str]]:
-    """(title, address) of what has to be shown or hidden first; no address for what is another dataset's."""
-    told = []
-    for release in publication.in_the_way(found):
-        is_own = release.dataset_id == found.dataset_id
+def _in_the_way(request: PersonRequest, own: Release) -> list[tuple[str, str]]:
+    """Returns (title, address) of what has to be shown or hidden first; no address for what is another
+    dataset's."""
+    rows = []
+    for release in publication.in_the_way(own):
+        is_own = release.dataset_id == own.dataset_id
         title = line_for(request.user, release).title if is_own else HIDDEN
-        told.append((title, reverse("release-publication", args=[release.pk]) if is_own else ""))
-    return told
+        rows.append((title, reverse("release-publication", args=[release.pk]) if is_own else ""))
+    return rows
 
 
 @transaction.atomic
-def _publish(request: PersonRequest, found: Release, *, public: bool) -> None:
-    """With the name and note that the steward read and ticked, or without."""
-    publication.set_public(request.user, found, public=public)
+def _publish(request: PersonRequest, release: Release, *, public: bool) -> None:
+    """Publishes or hides, with the name and note that the steward read and ticked, or without."""
+    publication.set_public(request.user, release, public=public)
     if public and "show_name" in request.POST:
         read = Label(name=request.POST.get("name", ""), note=request.POST.get("note", ""))
-        names.show(request.user, found, read)
+        names.show(request.user, release, read)
 
 
 def open_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page about releases that needs no account once all of them are public, and says so to caches."""
+    """Opens a page about releases without an account once all of them are public, and says so to caches."""
 
     @wraps(view)
-    def opened(request: PersonRequest, release_id: UUID, *arguments: Any, **named: Any) -> HttpResponseBase:
-        shown = {release_id, named.get("other_id", release_id)}  # a comparison is of two releases
+    def wrapper(request: PersonRequest, release_id: UUID, *arguments: Any, **named: Any) -> HttpResponseBase:
+        release_ids = {release_id, named.get("other_id", release_id)}  # a comparison is of two releases
         # The same answer for maps that are hidden and for those that do not exist.
-        if not request.user.is_authenticated and not all(map(publication.is_public, shown)):
+        if not request.user.is_authenticated and not all(map(publication.is_public, release_ids)):
             return redirect_to_login(request.get_full_path())
         answer = view(request, release_id, *arguments, **named)
         # Also for anybody's: a page holds a nonce, and a member gets another one at the same address.
@@ -102,4 +106,4 @@ def open_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         patch_vary_headers(answer, ["Cookie"])
         return answer
 
-    return login_not_required(limited_visits(opened))
+    return login_not_required(limited_visits(wrapper))

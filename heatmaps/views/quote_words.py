@@ -29,7 +29,7 @@ NO_SUMS: Final = " With it the map shows measured rectangles: no smooth view and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLine:
-    """One account before and after the release; amounts as exact decimals, a percentage for its bar."""
+    """Holds one account before and after the release; amounts as exact decimals, a percentage for its bar."""
 
     title: str
     before: BudgetLine
@@ -39,14 +39,14 @@ class CostLine:
     cost_percent: str
 
     @property
-    def is_told(self) -> bool:
-        """What costs nothing and fits is not told."""
+    def is_listed(self) -> bool:
+        """Tells whether it is listed: what costs nothing and fits is not."""
         return self.cost != "0" or not self.affordable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteWords:
-    """A quote as the page shows it."""
+    """Words a quote as the page shows it."""
 
     quote: Quote
     data_slice: list[tuple[str, str]]
@@ -63,13 +63,13 @@ class QuoteWords:
 
     @property
     def gains(self) -> bool:
-        """Whether another error is predicted without the start."""
+        """Tells whether another error is predicted without the start."""
         error, without = self.expected_error, self.error_without_start
         return error is not None and without is not None and error.short != without.short
 
     @property
-    def start_told(self) -> str:
-        """What the start is worth and what it costs the map; empty where nothing is predicted."""
+    def start_sentence(self) -> str:
+        """Says what the start is worth and what it costs the map; empty where nothing is predicted."""
         error, without = self.expected_error, self.error_without_start
         if error is None or without is None:
             return ""
@@ -79,45 +79,45 @@ class QuoteWords:
         return f"Probably {error.short} instead of {without.short} if it fits, at the same cost.{lost}"
 
     @property
-    def told(self) -> list[CostLine]:
-        """What is charged, or does not fit; never nothing."""
-        return [line for line in self.lines if line.is_told] or list(self.lines[:1])
+    def listed_lines(self) -> list[CostLine]:
+        """Returns what is charged, or does not fit; never nothing."""
+        return [line for line in self.lines if line.is_listed] or list(self.lines[:1])
 
 
 def quote_words(
-    person: User, found: Dataset, asked: ReleaseRequest, *, is_start_proposed: bool = False
+    person: User, dataset: Dataset, request: ReleaseRequest, *, is_start_proposed: bool = False
 ) -> QuoteWords:
-    """What a question costs one person. Errors: `ParameterError`.
+    """Says what a question costs one person. Errors: `ParameterError`.
 
     is_start_proposed: whether nobody chose its guide, so that the question may do without.
     """
-    quoted = lifecycle.quote(found, asked)
-    quote = forecast.for_person(found, person, quoted)
-    region, before = region_of(found), {line.kind: line for line in queries.budget(found)}
+    quoted = lifecycle.quote(dataset, request)
+    quote = forecast.for_person(dataset, person, quoted)
+    region, before = region_of(dataset), {line.kind: line for line in queries.budget(dataset)}
     covered = quote.data_slice.region(region)
-    least = replace(asked, guide=None) if is_start_proposed else asked
-    fits = None if quote.affordable else that_fits.largest_epsilon(found, person, least)
+    least = replace(request, guide=None) if is_start_proposed else request
+    fits = None if quote.affordable else that_fits.largest_epsilon(dataset, person, least)
     return QuoteWords(
         quote=quote,
         data_slice=data_slice_words(quote.data_slice, region),
         lines=tuple(_cost_line(line, before[line.kind]) for line in quote.lines),
-        promise=promise_for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
+        promise=promise_for_map(quote.guarantee, dataset, quote.guide, mechanism=request.mechanism),
         sentences=(
-            *for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
-            *mechanism_choice.on_devices(quote.on_devices, found),
+            *for_map(quote.guarantee, dataset, quote.guide, mechanism=request.mechanism),
+            *mechanism_choice.on_devices(quote.on_devices, dataset),
         ),
-        result_word=result_word(asked.mechanism),
-        expected_error=_error(asked, quote.expected_error, covered),
-        start="" if quote.guide is None else option(found, quote.guide),
-        error_without_start=_error(asked, quote.expected_error_without_guide, covered),
+        result_word=result_word(request.mechanism),
+        expected_error=_error(request, quote.expected_error, covered),
+        start="" if quote.guide is None else option(dataset, quote.guide),
+        error_without_start=_error(request, quote.expected_error_without_guide, covered),
         upper_m=quote.expected_error.upper_m(covered) if quote.expected_error else None,
-        more=forecast.forecast(found, person, quote),
+        more=forecast.forecast(dataset, person, quote),
         fits="" if fits is None else decimal(fits),
     )
 
 
-def _error(asked: ReleaseRequest, error: ExpectedError | None, covered: Region) -> ErrorWords | None:
-    return error_words(asked.mechanism, asdict(error) if error else None, covered)
+def _error(request: ReleaseRequest, error: ExpectedError | None, covered: Region) -> ErrorWords | None:
+    return error_words(request.mechanism, asdict(error) if error else None, covered)
 
 
 def _cost_line(line: ChargeLine, before: BudgetLine) -> CostLine:
@@ -143,7 +143,7 @@ def _left_after(line: ChargeLine) -> str:
 
 
 def _fitting(line: ChargeLine) -> str:
-    """The part of the bar that this release takes, cut where the bar ends."""
+    """Returns the part of the bar that this release takes, cut where the bar ends."""
     if line.amount is None or line.available is None:
         return "0"
     return queries.percent_of(min(line.amount, line.available), line.limit)

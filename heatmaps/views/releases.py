@@ -28,7 +28,7 @@ from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.comparison import is_comparable
 from heatmaps.releases.names import may_rename
 from heatmaps.views.basemap import allow_tiles
-from heatmaps.views.districts import districts_beside, told_file
+from heatmaps.views.districts import districts_beside, panel_file
 from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
@@ -41,24 +41,24 @@ from heatmaps.wording.release_line import line_for, release_line
 @open_if_public
 @require_safe
 def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    found = publication.readable_release(request.user, release_id)
-    context = about(request, found) | {
-        "promise": wording.promise_of(found),
-        "rename_at": _rename_at(request, found),
-        "may_cancel": _may_cancel(request, found),
-        "seconds_left": seconds_left(found),
-        "may_publish": may(request.user, found.dataset, Act.PUBLISH),
-        "waits_for_operator": _waits_for_operator(request, found),
-        "was_refused": found.state == ReleaseState.FAILED and was_refused(found),
+    release = publication.readable_release(request.user, release_id)
+    context = about(request, release) | {
+        "promise": wording.promise_of(release),
+        "rename_at": reverse("release-name", args=[release.pk]) if may_rename(request.user, release) else "",
+        "may_cancel": _may_cancel(request, release),
+        "seconds_left": seconds_left(release),
+        "may_publish": may(request.user, release.dataset, Act.PUBLISH),
+        "waits_for_operator": _waits_for_operator(request, release),
+        "was_refused": release.state == ReleaseState.FAILED and was_refused(release),
     }
-    if found.state == ReleaseState.PUBLISHED:
-        context |= _published(found) | _shared(request, found)
-        context["districts"] = districts_beside(request, found)
+    if release.state == ReleaseState.PUBLISHED:
+        context |= _result_context(release) | _sharing_context(request, release)
+        context["districts"] = districts_beside(request, release)
     return render(request, "releases/detail.html", context)
 
 
 def about(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """What pages about a release of any state say of it and of how it is made."""
+    """Returns what pages about a release of any state say of it and of how it is made."""
     outsider = publication.is_outsider(request.user, release)
     line = line_for(request.user, release)
     return {
@@ -86,48 +86,50 @@ def about(request: PersonRequest, release: Release) -> dict[str, Any]:
 @never_cache
 @require_safe
 def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
-    """The public state and when it ends, for the script of a queued release's page."""
-    found = queries.release_for(request.user, release_id)
-    return JsonResponse({"state": found.public_state, "seconds": seconds_left(found)})
+    """Tells the public state and when it ends, for the script of a queued release's page."""
+    release = queries.release_for(request.user, release_id)
+    return JsonResponse({"state": release.public_state, "seconds": seconds_left(release)})
 
 
 @open_if_public
 @require_safe
 def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
-    """The map as a document of its own, for the frame of the release's page."""
-    found = published_for(request, release_id)
-    title = f"{found.dataset.title}, {title_of(found)}"
-    parts = release_files.parts_of(found)
-    streets = streets_of(public=publication.is_outsider(request.user, found))
-    files = files_of(found.dataset) if district_sums.has_sums(found) else ()
+    """Serves the map as a document of its own, for the frame of the release's page."""
+    release = published_for(request, release_id)
+    title = f"{release.dataset.title}, {title_of(release)}"
+    parts = release_files.parts_of(release)
+    streets = streets_of(public=publication.is_outsider(request.user, release))
+    files = files_of(release.dataset) if district_sums.has_sums(release) else ()
     text = maps.document(
         parts,
         nonce=str(request.csp_nonce),
         title=title,
         streets=streets,
-        districts=[told_file(found, file) for file in files],
+        districts=[panel_file(release, file) for file in files],
     )
     return allow_tiles(HttpResponse(text), streets)
 
 
 @require_POST
 def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    found = queries.release_for(request.user, release_id)
+    release = queries.release_for(request.user, release_id)
     try:
-        lifecycle.cancel(request.user, found)
+        lifecycle.cancel(request.user, release)
         messages.success(request, "The release is cancelled; its charge is back in the budget.")
     except LedgerError as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
-    return redirect("release", release_id=found.pk)
+    return redirect("release", release_id=release.pk)
 
 
 def published_for(request: PersonRequest, release_id: UUID) -> Release:
-    """The published release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
+    """Returns the published release of that name, for those who may see it. Errors: Http404,
+    PermissionDenied."""
     return queries.published_for(request.user, release_id)
 
 
 def _start_at(release: Release, *, outsider: bool) -> str:
-    """The page of the map that it started from; empty where it is none, or the reader may not open it."""
+    """Returns the page of the map that it started from; empty where it is none, or the reader may not open
+    it."""
     start = release.guide_release
     if start is None:
         return ""
@@ -135,37 +137,38 @@ def _start_at(release: Release, *, outsider: bool) -> str:
     return reverse("release", args=[start.pk]) if is_own or publication.is_public(start.pk) else ""
 
 
-def seconds_left(found: Release) -> int:
-    """Until its outcome is told; counted here, as a reader's clock may be wrong."""
-    return max(0, ceil((found.visible_at - timezone.now()) / timedelta(seconds=1)))
+def seconds_left(release: Release) -> int:
+    """Counts the seconds until its outcome is told; here, as a reader's clock may be wrong."""
+    return max(0, ceil((release.visible_at - timezone.now()) / timedelta(seconds=1)))
 
 
-def _waits_for_operator(request: PersonRequest, found: Release) -> bool:
-    """A fact of the server, for those who may ask its operator."""
-    is_queued = found.state in QUEUED and hold.keeps_back(found)
-    return is_queued and may(request.user, found.dataset, Act.MANAGE_MEMBERS)
+def _waits_for_operator(request: PersonRequest, release: Release) -> bool:
+    """Tells a fact of the server to those who may ask its operator."""
+    is_queued = release.state in QUEUED and hold.keeps_back(release)
+    return is_queued and may(request.user, release.dataset, Act.MANAGE_MEMBERS)
 
 
-def _published(found: Release) -> dict[str, Any]:
-    """What there is to look at and to download."""
+def _result_context(release: Release) -> dict[str, Any]:
+    """Returns what there is to look at and to download."""
     return {
-        "formats": release_files.formats_for(found),
-        "table": release_files.table_of(found),
-        "comparable": is_comparable(found),
-        "table_template": release_files.kind_of(found).table_template,
+        "formats": release_files.formats_for(release),
+        "table": release_files.table_of(release),
+        "comparable": is_comparable(release),
+        "table_template": release_files.kind_of(release).table_template,
     }
 
 
-def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
-    """What a published release is linked, embedded and cited by, and what its sheet says of its start."""
-    sheet = release_files.sheet_of(found)
+def _sharing_context(request: PersonRequest, release: Release) -> dict[str, Any]:
+    """Returns what a published release is linked, embedded and cited by, and what its sheet says of its
+    start."""
+    sheet = release_files.sheet_of(release)
     addresses = {
-        name: request.build_absolute_uri(reverse(page, args=[found.pk]))
+        name: request.build_absolute_uri(reverse(page, args=[release.pk]))
         for name, page in (("page", "release"), ("embed", "embed"), ("image", "release-og-image"))
     }
     return {
-        "public_line": release_line(found),  # for programs that show links
-        "is_open": found.is_public,
+        "public_line": release_line(release),  # for programs that show links
+        "is_open": release.is_public,
         "addresses": addresses,
         "sheet_title": sheet["title"],
         "set_aside": "" if sheet.get(GUIDE_FITS, True) else SET_ASIDE,
@@ -173,11 +176,6 @@ def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
     }
 
 
-def _rename_at(request: PersonRequest, found: Release) -> str:
-    """Where its name is changed; empty for whoever may not."""
-    return reverse("release-name", args=[found.pk]) if may_rename(request.user, found) else ""
-
-
-def _may_cancel(request: PersonRequest, found: Release) -> bool:
-    own = found.requested_by_id == request.user.pk
-    return own and lifecycle.may_be_cancelled(found) and may(request.user, found.dataset, Act.RELEASE)
+def _may_cancel(request: PersonRequest, release: Release) -> bool:
+    own = release.requested_by_id == request.user.pk
+    return own and lifecycle.may_be_cancelled(release) and may(request.user, release.dataset, Act.RELEASE)

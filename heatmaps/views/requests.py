@@ -5,12 +5,12 @@ from django.http import HttpRequest
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is signed in."""
+    """Types a request of somebody who is signed in."""
 
     user: User
     csp_nonce: str
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a page's own script asks, rather than a person."""
+    """Tells whether a page's own script asks, rather than a person."""
     return request.headers.get("Accept", "").startswith("application/json")

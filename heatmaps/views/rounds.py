@@ -49,9 +49,9 @@ _CANCELLABLE: Final = (RoundState.PLANNED, RoundState.READY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundLine:
-    """A round in the list; public facts."""
+    """Holds a round in the list; public facts."""
 
-    found: Round
+    row: Round
     title: str
     state: str
     tag: str
@@ -62,8 +62,8 @@ class RoundLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """Of one account."""
+class RoundCost:
+    """Holds what a round costs of one account."""
 
     title: str
     amount: str
@@ -73,13 +73,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundQuote:
-    """A planned round as the page shows it."""
+    """Words a planned round as the page shows it."""
 
     promise: str
     sentences: tuple[str, ...]
-    charges: list[Cost]
+    charges: list[RoundCost]
     fits: bool
-    seen: str
+    fingerprint: str
     error: ErrorWords | None
     least_reports: str
     messages: str
@@ -89,7 +89,7 @@ class RoundQuote:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
-    """GET lists the rounds; POST shows what another one costs, or plans it."""
+    """Lists the rounds on GET; POST shows what another one costs, or plans it."""
     dataset = dataset_for(request.user, slug)
     if not dataset.origin.has_rounds:
         raise Http404("this dataset has no rounds")
@@ -99,11 +99,11 @@ def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if not may_plan:
             raise PermissionDenied("rounds are planned by the dataset's stewards")
-        quoted = _quoted(dataset, form)
-        asked = quoted is not None and request.POST.get("act") == "plan"
-        if asked and request.POST.get("seen") != form.seen:
+        quoted = _quote(dataset, form)
+        is_plan = quoted is not None and request.POST.get("act") == "plan"
+        if is_plan and request.POST.get("seen") != form.fingerprint:
             form.add_error(None, "You changed something since the cost was shown. Look at it again.")
-        elif asked and _plan(request, dataset, form):
+        elif is_plan and _plan(request, dataset, form):
             return redirect("dataset-rounds", slug=slug)
     return _page(request, dataset, form, quoted, may_plan=may_plan)
 
@@ -117,13 +117,13 @@ def _page(
     may_plan: bool,
     token: str = "",
 ) -> HttpResponse:
-    shown = page_of(request, rounds.rounds_of(dataset), "rounds")
+    page = page_of(request, rounds.rounds_of(dataset), "rounds")
     context = {
         "section": "datasets",
         "dataset": dataset,
         "collection": dataset.collection,
-        "rounds": shown,
-        "lines": [_line(row) for row in shown.object_list],
+        "rounds": page,
+        "lines": [_line(row) for row in page.object_list],
         "may_plan": may_plan,
         "form": form,
         "quote": None if quoted is None else _words(dataset, quoted, form),
@@ -145,7 +145,7 @@ def cancel(request: PersonRequest, slug: str, number: int) -> HttpResponse:
 
 @require_POST
 def new_token(request: PersonRequest, slug: str) -> HttpResponse:
-    """Another token for the shuffler, shown in this answer only."""
+    """Makes another token for the shuffler, shown in this answer only."""
     dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
     token = collections.new_token(rounds.collection_of(dataset))
     return _page(request, dataset, RoundForm(dataset), None, may_plan=True, token=token)
@@ -154,18 +154,18 @@ def new_token(request: PersonRequest, slug: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001 - the same for everybody
-    """The text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
-    found = Round.objects.filter(pk=round_id).exclude(facts="").select_related("release").first()
-    if found is None or rounds.state_of(found) is RoundState.CANCELLED:
+    """Serves the text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
+    row = Round.objects.filter(pk=round_id).exclude(facts="").select_related("release").first()
+    if row is None or rounds.state_of(row) is RoundState.CANCELLED:
         # A page of another origin may read this, too: else it could not tell it from a server that is away.
         return HttpResponse(status=404, headers=_FOR_EVERYBODY)
-    answer = HttpResponse(found.facts, content_type="application/json", headers=_FOR_EVERYBODY)
-    answer["ETag"] = f'"{found.facts_sha256}"'
+    answer = HttpResponse(row.facts, content_type="application/json", headers=_FOR_EVERYBODY)
+    answer["ETag"] = f'"{row.facts_sha256}"'
     answer["Cache-Control"] = "no-cache"
     return answer
 
 
-def _quoted(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
+def _quote(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
     if not form.is_valid():
         return None
     try:
@@ -179,14 +179,16 @@ def _quoted(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
 
 def _plan(request: PersonRequest, dataset: Dataset, form: RoundForm) -> bool:
     try:
-        made = rounds.plan(request.user, dataset, form.request(), page_sha384=page_sha384(), **form.moments)
+        new_round = rounds.plan(
+            request.user, dataset, form.request(), page_sha384=page_sha384(), **form.moments
+        )
     except ParameterError as error:
         form.explain(error)
     except (LedgerError, Busy, OnHold) as error:
         form.add_error(None, f"{str(error).capitalize()}.")
     else:
         messages.success(
-            request, f"Round {made.number} is planned. Its shuffler has until the opening to join."
+            request, f"Round {new_round.number} is planned. Its shuffler has until the opening to join."
         )
         return True
     return False
@@ -196,7 +198,7 @@ def _line(row: Round) -> RoundLine:
     state = rounds.state_of(row)
     title, tag = _STATES[state]
     return RoundLine(
-        found=row,
+        row=row,
         title=title_of(row.release),
         state=title,
         tag=tag,
@@ -207,12 +209,12 @@ def _line(row: Round) -> RoundLine:
     )
 
 
-def _costs(dataset: Dataset, quoted: PlannedRound) -> list[Cost]:
-    """What is charged, or does not fit."""
+def _costs(dataset: Dataset, quoted: PlannedRound) -> list[RoundCost]:
+    """Returns what is charged, or does not fit."""
     left = {line.kind: line for line in queries.budget(dataset)}
     refused = refusals(balances(dataset), quoted.charges)
     return [
-        Cost(
+        RoundCost(
             title=kind.label,
             amount=queries.amount_text(units, kind),
             left=left[kind].left if left[kind].has_limit else "",
@@ -234,7 +236,7 @@ def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuot
         ),
         charges=charges,
         fits=not any(cost.problem for cost in charges),
-        seen=form.seen,
+        fingerprint=form.fingerprint,
         error=error_words(
             form.cleaned_data["mechanism"], error, region_of(dataset), runs_on=dataset.origin.runs_on
         ),

@@ -25,7 +25,7 @@ _WORDS: Final = "This server requires a second factor. Set one up to go on."
 
 
 class AsksForSecondFactor:
-    """Middleware: every page that knows who is signed in leads there, until they have one."""
+    """Leads, as middleware, from every page that knows who is signed in to there, until they have one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

@@ -44,7 +44,7 @@ def _page(view: View) -> View:
 
 
 def _waiting_name(request: HttpRequest) -> str:
-    """Whose password was right, where a code is still to come."""
+    """Returns whose password was right, where a code is still to come."""
     stage = LoginStageController.enter(request, AuthenticateStage.key)
     return "" if stage is None else str(stage.login.user.get_username())
 
@@ -102,15 +102,15 @@ def _typed_address(request: HttpRequest) -> str:
 
 
 def _with_mail(view: View) -> View:
-    """A page that is there where the server sends mails."""
+    """Makes a page be there only where the server sends mails."""
 
     @wraps(view)
-    def checked(*arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(*arguments: Any, **named: Any) -> HttpResponseBase:
         if settings.MAIL is None:
             raise Http404("this server sends no mail")
         return view(*arguments, **named)
 
-    return checked
+    return wrapper
 
 
 forgotten = _page(_with_mail(limited_sign_in(account_views.password_reset, _typed_address)))
@@ -140,9 +140,9 @@ mail_address = _page(_with_mail(confirmed(_change_address)))
 @_page
 @_with_mail
 def confirm_address(request: HttpRequest, key: str) -> HttpResponseBase:
-    """By the link of a mail, signed in to the account that it is for. Errors: Http404."""
-    found = EmailConfirmationHMAC.from_key(key)
-    if found is None or found.email_address.user_id != request.user.pk:
+    """Confirms an address by the link of a mail, signed in to the account that it is for. Errors: Http404."""
+    confirmation = EmailConfirmationHMAC.from_key(key)
+    if confirmation is None or confirmation.email_address.user_id != request.user.pk:
         return render(request, "account/no_address.html", status=404)
     answer: HttpResponseBase = account_views.confirm_email(request, key=key)
     return answer
@@ -152,7 +152,7 @@ def confirm_address(request: HttpRequest, key: str) -> HttpResponseBase:
 @login_not_required
 @limited_visits
 def new_password(request: HttpRequest, secret: str) -> HttpResponse:
-    """Choose a password by a link. It signs nobody in: a second factor may be to come.
+    """Sets a password by a link. It signs nobody in: a second factor may be to come.
 
     allauth would keep the secret in the session, in clear; here it stays in the address.
     """
@@ -170,18 +170,18 @@ def new_password(request: HttpRequest, secret: str) -> HttpResponse:
 
 @login_not_required
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
-    """The administration has no door of its own: it sends to the one there is, and back.
+    """Sends to the one door there is, and back: the administration has none of its own.
 
     Errors: PermissionDenied for who is in already without being an administrator.
     """
-    wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
-    if not url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}):
-        wanted = reverse("admin:index")
+    target = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}):
+        target = reverse("admin:index")
     if request.user.is_authenticated:
         if not (request.user.is_active and request.user.is_staff):
             raise PermissionDenied("only administrators of this server can do this")
-        return redirect(wanted)
-    return redirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: wanted})}")
+        return redirect(target)
+    return redirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: target})}")
 
 
 def admin_password(_request: HttpRequest) -> HttpResponse:

@@ -35,7 +35,7 @@ from heatmaps.people.refusals import MemberError
 from heatmaps.people.sign_in import sealed, unsealed
 from heatmaps.people.sign_in_provider import AGAIN, ClaimsAdapter, Provider
 from heatmaps.views.confirming import confirmed
-from heatmaps.views.forms.sign_in import NameForm
+from heatmaps.views.forms.sign_in import ProviderNameForm
 from heatmaps.views.requests import PersonRequest
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
@@ -46,16 +46,16 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def with_provider_button(view: View) -> View:
-    """A page with a form that leads to the provider: it alone may send people there."""
+    """Lets a page with a form that leads to the provider send people there: it alone may."""
 
     @wraps(view)
-    def shown(*arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(*arguments: Any, **named: Any) -> HttpResponseBase:
         answer = view(*arguments, **named)
         if settings.SIGN_IN_PROVIDER is not None:
             vars(answer)["_csp_update"] = {"form-action": list(the_provider().hosts)}
         return answer
 
-    return shown
+    return wrapper
 
 
 @login_not_required
@@ -63,7 +63,7 @@ def with_provider_button(view: View) -> View:
 @require_POST
 @limited_attempts
 def start(request: HttpRequest) -> HttpResponseBase:
-    """To the provider, and from there back to `answer`; an invitation waits in the session."""
+    """Sends people to the provider, and from there back to `answer`; an invitation waits in the session."""
     _provider(request)
     if request.user.is_authenticated:
         return redirect("home")
@@ -83,10 +83,10 @@ def start(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @require_GET
 def answer(request: HttpRequest) -> HttpResponseBase:
-    """Where the provider sends people back to: `SocialAccountAdapter` says where they go on."""
+    """Receives people whom the provider sends back: `SocialAccountAdapter` says where they go on."""
     _provider(request)
-    asked = ClaimsAdapter(request, the_provider().key)
-    end: HttpResponseBase = _Answer.adapter_view(asked)(request)
+    adapter = ClaimsAdapter(request, the_provider().key)
+    end: HttpResponseBase = _Answer.adapter_view(adapter)(request)
     return end
 
 
@@ -94,13 +94,13 @@ def answer(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @require_http_methods(FORM_METHODS)
 def name(request: HttpRequest) -> HttpResponseBase:
-    """A new person chooses a name here; whoever has an account already links it on its own page."""
+    """Lets a new person choose a name; whoever has an account already links it on its own page."""
     _provider(request)
     person = provider_people.remembered(request)
     if person is None or request.user.is_authenticated:
         return redirect("home" if request.user.is_authenticated else "account_login")
     try:
-        return _named(request, person)
+        return _choose_name(request, person)
     except NoSuchLink:
         return render(request, "people/no_link.html", status=404)
     except PermissionDenied:
@@ -111,7 +111,7 @@ def name(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @require_safe
 def invited(request: HttpRequest) -> HttpResponse:
-    """Back to the invitation from which somebody, who has an account, went to the provider."""
+    """Leads back to the invitation from which somebody, who has an account, went to the provider."""
     _provider(request)
     secret = _invitation(request)
     request.session.pop(INVITATION, None)
@@ -123,7 +123,7 @@ def invited(request: HttpRequest) -> HttpResponse:
 @with_provider_button
 @confirmed
 def link(request: PersonRequest) -> HttpResponseBase:
-    """GET says what a link does; POST leads to the provider."""
+    """Says what a link does on GET; POST leads to the provider."""
     _provider(request)
     if provider_people.link_of(request.user) is not None:
         return redirect("account")
@@ -136,7 +136,7 @@ def link(request: PersonRequest) -> HttpResponseBase:
 @require_http_methods(FORM_METHODS)
 @with_provider_button
 def again(request: PersonRequest) -> HttpResponseBase:
-    """GET says why somebody is asked again who it is; POST leads to the provider, which asks."""
+    """Says on GET why somebody is asked again who it is; POST leads to the provider, which asks."""
     _provider(request)
     after = (request.POST if request.method == "POST" else request.GET).get("next", "")
     if provider_people.link_of(request.user) is None:
@@ -151,7 +151,7 @@ def again(request: PersonRequest) -> HttpResponseBase:
 @require_http_methods(FORM_METHODS)
 @confirmed
 def confirm(request: PersonRequest) -> HttpResponseBase:
-    """GET shows whom the provider named; POST links that person to the account."""
+    """Shows whom the provider named on GET; POST links that person to the account."""
     _provider(request)
     person = provider_people.remembered(request)
     if person is None:
@@ -172,7 +172,7 @@ def confirm(request: PersonRequest) -> HttpResponseBase:
 @require_http_methods(FORM_METHODS)
 @confirmed
 def unlink(request: PersonRequest) -> HttpResponseBase:
-    """GET asks once more."""
+    """Removes the link; GET asks once more."""
     _provider(request)
     refusal = None
     if request.method == "POST":
@@ -188,7 +188,7 @@ def unlink(request: PersonRequest) -> HttpResponseBase:
 
 
 class _Answer(OAuth2CallbackView):  # type: ignore[misc]  # allauth has no types
-    """allauth's, which tells how we ask what was kept of the way to the provider."""
+    """Tells allauth how we ask what was kept of the way to the provider."""
 
     def _get_state(self, request: HttpRequest, provider: Provider) -> Any:
         state, refusal = super()._get_state(request, provider)
@@ -197,7 +197,7 @@ class _Answer(OAuth2CallbackView):  # type: ignore[misc]  # allauth has no types
 
 
 def _safe(request: HttpRequest, after: str) -> str | None:
-    """An address of ours, or None."""
+    """Returns an address of ours, or None."""
     is_ours = url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure())
     return after if is_ours else None
 
@@ -207,9 +207,9 @@ def _context() -> dict[str, object]:
 
 
 def _invitation(request: HttpRequest) -> str | None:
-    """The secret of the invitation that brought somebody here."""
-    kept = request.session.get(INVITATION)
-    return None if kept is None else unsealed(kept)
+    """Returns the secret of the invitation that brought somebody here."""
+    sealed_secret = request.session.get(INVITATION)
+    return None if sealed_secret is None else unsealed(sealed_secret)
 
 
 def _to_provider(
@@ -226,29 +226,29 @@ def _to_provider(
 
 
 def _provider(request: HttpRequest) -> Provider:
-    """Errors: Http404 where there is none."""
-    found: Provider = get_adapter().get_provider(request, the_provider().key)
-    return found
+    """Returns the provider. Errors: Http404 where there is none."""
+    provider: Provider = get_adapter().get_provider(request, the_provider().key)
+    return provider
 
 
-def _named(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
+def _choose_name(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
     secret = _invitation(request)
     invitation = invitations.invitation(secret) if secret else None
     if not (invitations.may_sign_up(invitation) if invitation else the_provider().sign_up):
         raise PermissionDenied("people come by an invitation")
-    form = NameForm(request.POST or None, initial={"username": person.name})
+    form = ProviderNameForm(request.POST or None, initial={"username": person.name})
     if request.method == "POST" and form.is_valid():
         try:
             user = provider_people.join(person, form.cleaned_data["username"], secret)
         except IntegrityError:
             form.say_taken()
         else:
-            return _inside(request, person, user)
+            return _sign_in(request, person, user)
     context = {"form": form, "link": invitation, "provider": settings.SIGN_IN_PROVIDER}
     return render(request, "account/provider_name.html", context, status=422 if form.errors else 200)
 
 
-def _inside(request: HttpRequest, person: ProviderPerson, user: User) -> HttpResponseBase:
+def _sign_in(request: HttpRequest, person: ProviderPerson, user: User) -> HttpResponseBase:
     provider_people.forget(request)
     request.session.pop(INVITATION, None)
     record_authentication(request, user, "socialaccount", provider=person.provider, uid=person.uid)

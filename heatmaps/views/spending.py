@@ -26,7 +26,7 @@ class PartLine:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLines:
     title: str
-    taken: str
+    used: str
     limit: str
     unbounded: bool
     tables: tuple[tuple[str, tuple[PartLine, ...]], ...]
@@ -34,35 +34,35 @@ class AccountLines:
 
 @require_safe
 def spending_page(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug)
+    dataset = dataset_for(request.user, slug)
     context = {
         "section": "datasets",
-        "dataset": found,
-        "accounts": [_account(one) for one in spending.spending_of(found, request.user)],
-        "alerts": alerts.alerts_of(found, request.user),
-        "names": may(request.user, found, Act.READ_LEDGER),
-        "total": for_dataset(found),
+        "dataset": dataset,
+        "accounts": [_account(account) for account in spending.spending_of(dataset, request.user)],
+        "alerts": alerts.alerts_of(dataset, request.user),
+        "names": may(request.user, dataset, Act.READ_LEDGER),
+        "total": for_dataset(dataset),
     }
     return render(request, "ledger/spending.html", context)
 
 
-def _account(one: Spending) -> AccountLines:
+def _account(account: Spending) -> AccountLines:
     return AccountLines(
-        title=one.kind.label,
-        taken=queries.amount_text(one.committed, one.kind),
-        limit=queries.amount_text(one.limit, one.kind, missing=queries.NO_LIMIT),
-        unbounded=one.unbounded,
+        title=account.kind.label,
+        used=queries.amount_text(account.committed, account.kind),
+        limit=queries.amount_text(account.limit, account.kind, missing=queries.NO_LIMIT),
+        unbounded=account.unbounded,
         tables=tuple(
-            (title, tuple(_part(part, one, by) for part in one.parts[by]))
+            (title, tuple(_part(part, account, by) for part in account.parts[by]))
             for by, title in spending.BY.items()
         ),
     )
 
 
-def _part(part: SpendingPart, one: Spending, by: str) -> PartLine:
+def _part(part: SpendingPart, account: Spending, by: str) -> PartLine:
     return PartLine(
         name=mechanism_title(part.name) if by == "mechanism" else part.name,
-        amount=queries.amount_text(part.units, one.kind),
-        percent=queries.percent_of(part.units, one.committed),
+        amount=queries.amount_text(part.units, account.kind),
+        percent=queries.percent_of(part.units, account.committed),
         releases=part.releases,
     )

@@ -22,7 +22,7 @@ def submitted(
     act: Callable[[], object],
     fields: Mapping[str, str] = _BY_NAME,
 ) -> bool:
-    """Whether the form was sent and `act` is done; what refuses it is said at the field it is about.
+    """Tells whether the form was sent and `act` is done; what refuses it is said at the field it is about.
 
     fields: which field holds which parameter, where their names differ.
     """

@@ -37,70 +37,70 @@ _OPTIONS = ("columns", "time_zone", "max_rejected")
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_received`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_receive`: reading the token reads the body, and that waits until it is welcome
 @require_POST
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + _FORM_BYTES)
 def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
-    """Refuse strangers and files that are too large before a byte of the body is read."""
-    found = dataset_for(request.user, slug, Act.UPLOAD)
+    """Refuses strangers and files that are too large before a byte of the body is read."""
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
         return _too_large(request)
     try:
-        uploads.check_takes_uploads(found)
+        uploads.check_takes_uploads(dataset)
     except UploadError as refusal:
-        return _refused(request, found, str(refusal), status=409)
-    return _received(request, found)
+        return _refusal(request, dataset, str(refusal), status=409)
+    return _receive(request, dataset)
 
 
-@csrf_exempt  # as above, in `_previewed`
+@csrf_exempt  # as above, in `_preview_json`
 @never_cache
 @require_POST
 @takes_up_to(lambda: PREVIEW_BYTES + _FORM_BYTES)
 def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
-    """The columns and first rows of (the beginning of) a file; nothing is stored."""
-    found = dataset_for(request.user, slug, Act.UPLOAD)
+    """Reads the columns and first rows of (the beginning of) a file; nothing is stored."""
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > PREVIEW_BYTES + _FORM_BYTES:
         return JsonResponse({"error": "a preview takes the beginning of a file"}, status=413)
     try:
-        uploads.check_takes_uploads(found)
+        uploads.check_takes_uploads(dataset)
     except UploadError as refusal:
         return JsonResponse({"error": str(refusal)}, status=409)
     try:
-        keys.load(found)  # so that nobody waits for a large file to be refused
+        keys.load(dataset)  # so that nobody waits for a large file to be refused
     except KeyFileError as refusal:
         return JsonResponse({"error": str(refusal)}, status=422)
-    return _previewed(request)
+    return _preview_json(request)
 
 
 @require_POST
 def undo(request: PersonRequest, upload_id: UUID) -> HttpResponse:
-    found = queries.upload_for(request.user, upload_id)
+    row = queries.upload_for(request.user, upload_id)
     try:
-        uploads.undo(request.user, found)
+        uploads.undo(request.user, row)
     except UploadError as refusal:
         messages.error(request, f"Nothing was undone: {refusal}.")
     else:
-        messages.success(request, f"The upload of {found.file_name} is undone; its rows are being deleted.")
-    return redirect("dataset-data", slug=found.dataset.slug)
+        messages.success(request, f"The upload of {row.file_name} is undone; its rows are being deleted.")
+    return redirect("dataset-data", slug=row.dataset.slug)
 
 
 @require_POST
 def copy_again(request: PersonRequest, upload_id: UUID) -> HttpResponse:
-    """The copy in columns, which was given up."""
-    found = queries.upload_for(request.user, upload_id)
+    """Tries the copy in columns again, which was given up."""
+    row = queries.upload_for(request.user, upload_id)
     try:
-        column_copies.try_again(request.user, found)
+        column_copies.try_again(request.user, row)
     except NotGivenUp as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
     else:
-        messages.success(request, f"The server tries the copy of {found.file_name} again.")
-    return redirect("dataset-data", slug=found.dataset.slug)
+        messages.success(request, f"The server tries the copy of {row.file_name} again.")
+    return redirect("dataset-data", slug=row.dataset.slug)
 
 
 @never_cache
 @require_safe
 def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
-    """How far an upload is, for the script of the dataset's page."""
+    """Tells how far an upload is, for the script of the dataset's page."""
     return JsonResponse(_progress(queries.upload_for(request.user, upload_id)))
 
 
@@ -113,60 +113,63 @@ def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
 
 
 @csrf_protect
-def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
-    sent = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
-    if not 1 <= len(sent) <= MOST_FILES:
-        return _refused(request, found, f"choose 1 to {MOST_FILES} files" if sent else "choose a file first")
+def _receive(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
+    if not 1 <= len(files) <= MOST_FILES:
+        return _refusal(
+            request, dataset, f"choose 1 to {MOST_FILES} files" if files else "choose a file first"
+        )
     try:
-        taken = uploads.receive_all(
+        outcomes = uploads.receive_all(
             request.user,
-            found,
-            [(file, file.name or "") for file in sent],
+            dataset,
+            [(file, file.name or "") for file in files],
             advance=bool(request.POST.get("advance")),
             options=Options.parse(**{name: request.POST.get(name, "") for name in _OPTIONS}),
         )
     except (UploadError, KeyFileError, ParameterError) as refusal:
-        return _refused(request, found, str(refusal))
+        return _refusal(request, dataset, str(refusal))
     if wants_json(request):
-        return _told(sent, taken)
-    for file, one in zip(sent, taken, strict=True):
-        if isinstance(one, Upload):
-            messages.success(request, f"{one.file_name} is here and is being read.")
+        return _outcomes_json(files, outcomes)
+    for file, outcome in zip(files, outcomes, strict=True):
+        if isinstance(outcome, Upload):
+            messages.success(request, f"{outcome.file_name} is here and is being read.")
         else:
-            messages.error(request, f"{shown_name(file.name or '')} was refused: {one}.")
-    return redirect("dataset-data", slug=found.slug)
+            messages.error(request, f"{shown_name(file.name or '')} was refused: {outcome}.")
+    return redirect("dataset-data", slug=dataset.slug)
 
 
-def _told(sent: "list[UploadedFile[Any]]", taken: list[Receipt]) -> JsonResponse:
-    """For each file, in their order, what `_progress` says of its upload, or its name and an error."""
-    files = [
-        _progress(one)
-        if isinstance(one, Upload)
-        else {"name": shown_name(file.name or ""), "error": str(one)}
-        for file, one in zip(sent, taken, strict=True)
+def _outcomes_json(files: "list[UploadedFile[Any]]", outcomes: list[Receipt]) -> JsonResponse:
+    """Returns, for each file in their order, what `_progress` says of its upload, or its name and an
+    error."""
+    lines = [
+        _progress(outcome)
+        if isinstance(outcome, Upload)
+        else {"name": shown_name(file.name or ""), "error": str(outcome)}
+        for file, outcome in zip(files, outcomes, strict=True)
     ]
-    some = any(isinstance(one, Upload) for one in taken)
-    return JsonResponse({"files": files}, status=201 if some else 422)
+    is_any_here = any(isinstance(outcome, Upload) for outcome in outcomes)
+    return JsonResponse({"files": lines}, status=201 if is_any_here else 422)
 
 
 @csrf_protect
-def _previewed(request: HttpRequest) -> JsonResponse:
+def _preview_json(request: HttpRequest) -> JsonResponse:
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or file.file is None:
         return JsonResponse({"error": "choose a file first"}, status=422)
     try:
         with turn():
-            found = preview(cast(BinaryIO, file.file), whole=not request.POST.get("partial"))
+            beginning = preview(cast(BinaryIO, file.file), whole=not request.POST.get("partial"))
     except ReaderError as refusal:
         return JsonResponse({"error": str(refusal)}, status=422)
-    return JsonResponse({"columns": found.columns, "guess": found.guess, "rows": found.rows})
+    return JsonResponse({"columns": beginning.columns, "guess": beginning.guess, "rows": beginning.rows})
 
 
-def _refused(request: HttpRequest, found: Dataset, reason: str, *, status: int = 422) -> HttpResponse:
+def _refusal(request: HttpRequest, dataset: Dataset, reason: str, *, status: int = 422) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": reason}, status=status)
     messages.error(request, f"The upload was refused: {reason}.")
-    return redirect("dataset-data", slug=found.slug)
+    return redirect("dataset-data", slug=dataset.slug)
 
 
 def _too_large(request: HttpRequest) -> HttpResponse:

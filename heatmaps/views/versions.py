@@ -21,49 +21,49 @@ from heatmaps.views.submissions import submitted
 
 @require_POST
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.UPLOAD)
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        if found.origin.is_elsewhere:
-            surveys.advance_by(request.user, found)  # the page itself says how far that is
+        if dataset.origin.is_elsewhere:
+            surveys.advance_by(request.user, dataset)  # the page itself says how far that is
         else:
-            version = uploads.advance(request.user, found)
+            version = uploads.advance(request.user, dataset)
             messages.success(request, f"Version {version.number} is ready: new releases read it.")
     except UploadError as refusal:
         messages.error(request, f"No version was made: {refusal}.")
-    return redirect("dataset-data", slug=found.slug)
+    return redirect("dataset-data", slug=dataset.slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.UPLOAD)
-    now = Schedule.parse(found.schedule)
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
+    now = Schedule.parse(dataset.schedule)
     initial = {name: value for name, value in asdict(now).items() if value is not None} if now else {}
     form = ScheduleForm(request.POST or None, initial=initial)
 
     def change() -> None:
-        scheduled.change(request.user, found, form.schedule, reason=form.cleaned_data["reason"])
+        scheduled.change(request.user, dataset, form.schedule, reason=form.cleaned_data["reason"])
 
     if submitted(request, form, change):
         messages.success(request, "The schedule of data versions is set.")
-        return redirect("dataset-data", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "form": form, "now": now}
+        return redirect("dataset-data", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "form": form, "now": now}
     return render(request, "datasets/schedule.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def retention(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.UPLOAD)
-    now = words(found.retention_days)
-    form = RetentionForm(request.POST or None, initial={"retention_days": found.retention_days})
-    if found.origin.is_elsewhere:
+    dataset = dataset_for(request.user, slug, Act.UPLOAD)
+    now = words(dataset.retention_days)
+    form = RetentionForm(request.POST or None, initial={"retention_days": dataset.retention_days})
+    if dataset.origin.is_elsewhere:
         form.word_for_lake()
 
     def change() -> None:
         typed = form.cleaned_data
-        retention_change.change(request.user, found, typed["retention_days"], reason=typed["reason"])
+        retention_change.change(request.user, dataset, typed["retention_days"], reason=typed["reason"])
 
     if submitted(request, form, change):
         messages.success(request, "Saved: it takes effect with the next data version.")
-        return redirect("dataset-data", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "form": form, "now": now}
+        return redirect("dataset-data", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "form": form, "now": now}
     return render(request, "datasets/retention.html", context, status=422 if form.errors else 200)

@@ -29,7 +29,7 @@ EXAMPLES: Final = ("0.1", "0.5", "1", "2", "4", "10")  # of ε
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word that a topic explains; `anchor`: where, on its page."""
+    """Names a word that a topic explains; `anchor`: where, on its page."""
 
     anchor: str
     text: str
@@ -37,7 +37,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A page of the help; `name`: in its address and of its template; `deeper`: its page of the manual."""
+    """Describes a page of the help; `name`: in its address and of its template; `deeper`: its page of the
+    manual."""
 
     name: str
     title: str
@@ -147,7 +148,7 @@ def help_topic(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def ground(request: HttpRequest) -> JsonResponse:
-    """Coast, water and borders in a box (`bbox=west,south,east,north`)."""
+    """Serves coast, water and borders in a box (`bbox=west,south,east,north`)."""
     try:
         region = Region.parse(request.GET.get("bbox", ""))
     except ParameterError as error:
@@ -160,13 +161,17 @@ def ground(request: HttpRequest) -> JsonResponse:
 
 
 def _examples() -> list[dict[str, str]]:
-    """How often the best guess is right after a loss of ε, and how much oftener than a coin, in percent."""
-    found = [(text, right_guesses(Fraction(text), Fraction(0))) for text in EXAMPLES]
-    return [{"epsilon": text, "right": right, "gain": number(Fraction(right) - 50)} for text, right in found]
+    """Computes how often the best guess is right after a loss of ε, and how much oftener than a coin, in
+    percent."""
+    guesses = [(text, right_guesses(Fraction(text), Fraction(0))) for text in EXAMPLES]
+    return [
+        {"epsilon": text, "right": right, "gain": number(Fraction(right) - 50)} for text, right in guesses
+    ]
 
 
 def _trusted() -> list[tuple[str, list[str]]]:
-    """Who sees unprotected check-ins, where that is not this server as usual, with titles of mechanisms."""
+    """Lists who sees unprotected check-ins, where that is not this server as usual, with titles of
+    mechanisms."""
     titles: dict[str, list[str]] = {}
     for entry in registry.entries():
         titles.setdefault(mechanism_choice.who(entry), []).append(entry.title)

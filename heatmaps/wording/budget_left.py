@@ -11,7 +11,8 @@ _MANY: Final = 1000  # nobody plans so many
 
 
 def part_left(percent_used: str) -> str:
-    """Where nothing was released yet; `percent_used` is a plain decimal, "" without any limit."""
+    """Says what is left where nothing was released yet; `percent_used` is a plain decimal, "" without any
+    limit."""
     if not percent_used:
         return NO_LIMIT
     left = number(100 - Fraction(percent_used), rounding=DOWN)
@@ -19,7 +20,8 @@ def part_left(percent_used: str) -> str:
 
 
 def more_like_the_last(word: str, more: int | None, *, is_used_up: bool) -> str:
-    """Of releases of a kind, named by its `word`; `more` None: nothing that the last one took is limited."""
+    """Says how many more releases of a kind, named by its `word`, fit; `more` None: nothing that the last one
+    took is limited."""
     if more is None:
         return NO_LIMIT
     if is_used_up:
@@ -28,5 +30,5 @@ def more_like_the_last(word: str, more: int | None, *, is_used_up: bool) -> str:
     if more == 0:
         return f"too little left for another {word} like the last"
     plural = f"{first}{'' if more == 1 else 's'} {rest}".strip()
-    told = f"over {count(_MANY)}" if more > _MANY else f"about {count(more)}"
-    return f"{told} more {plural} like the last"
+    how_many = f"over {count(_MANY)}" if more > _MANY else f"about {count(more)}"
+    return f"{how_many} more {plural} like the last"

@@ -24,24 +24,24 @@ OPEN_LINK: Final = (
 
 
 def influence_words(plan: PlannedRound) -> str:
-    """How far the dishonest reports that a round allows for can move its result."""
+    """Says how far the dishonest reports that a round allows for can move its result."""
     reports = plan.least_reports - plan.least_honest
-    found = plan.device.influence(reports, plan.least_reports)
+    influence = plan.device.influence(reports, plan.least_reports)
     who = f"{count(reports)} dishonest report{'' if reports == 1 else 's'} of {count(plan.least_reports)}"
     if not reports:
         return "No dishonest report is allowed for."
-    if not found.is_bounded:
-        return f"{who} can move the result without any bound. {found.sentence}"
+    if not influence.is_bounded:
+        return f"{who} can move the result without any bound. {influence.sentence}"
     how_far = {
-        "metres": lambda: error_length(found.number),
-        "people": lambda: f"{number(found.number, rounding=UP)} people",
-        "share": lambda: f"{number(100 * found.number, rounding=UP)} % of all",
-    }[found.unit]()
-    return f"{who} can move the result by at most {how_far}. {found.sentence}"
+        "metres": lambda: error_length(influence.number),
+        "people": lambda: f"{number(influence.number, rounding=UP)} people",
+        "share": lambda: f"{number(100 * influence.number, rounding=UP)} % of all",
+    }[influence.unit]()
+    return f"{who} can move the result by at most {how_far}. {influence.sentence}"
 
 
 def title_of(release: Release) -> str:
-    """The title of what drew it, on stored check-ins or on devices; its name where that is gone."""
+    """Returns the title of what drew it, on stored check-ins or on devices; its name where that is gone."""
     try:
         return entry_of(release).title
     except ParameterError:
@@ -49,45 +49,45 @@ def title_of(release: Release) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """What has to be said beside the promise; nothing of releases from uploads."""
+    """Says what has to be said beside the promise; nothing of releases from uploads."""
     if not release.dataset.origin.has_rounds:
         return ()
-    collection, found = release.dataset.collection, release.round
-    return for_round(collection, Guarantee.from_json(release.guarantee), found.least_honest)
+    collection, row = release.dataset.collection, release.round
+    return for_round(collection, Guarantee.from_json(release.guarantee), row.least_honest)
 
 
 def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -> tuple[str, ...]:
-    said = [HONEST_PAGE]
+    texts = [HONEST_PAGE]
     if guarantee.trust is Trust.SHUFFLE:
-        said = [
+        texts = [
             TWO_OPERATORS.format(
                 shuffler=collection.shuffler_operator, analyser=collection.analyser_operator
             ),
             HONEST_DEVICES.format(least=count(least_honest)),
             HONEST_PAGE.replace("local", "so"),
         ]
-    return (*said, *((OPEN_LINK,) if collection.open_link else ()))
+    return (*texts, *((OPEN_LINK,) if collection.open_link else ()))
 
 
 def sheet_facts(release: Release) -> dict[str, object] | None:
-    """What the release sheet says of a round; None of releases from uploads."""
+    """Returns what the release sheet says of a round; None of releases from uploads."""
     if not release.dataset.origin.has_rounds:
         return None
     collection = release.dataset.collection
-    found: Round = release.round
+    row: Round = release.round
     return {
         "question": collection.question,
         "analyser_operator": collection.analyser_operator,
         "shuffler_operator": collection.shuffler_operator,
         "open_link": collection.open_link,
-        "round": found.number,
-        "opens_at": found.opens_at.isoformat(),
-        "closes_at": found.closes_at.isoformat(),
-        "reports_per_person": found.reports_per_person,
-        "invitations": found.invitations,
-        "reports": found.reports,
-        "least_honest": found.least_honest,
-        "dishonest_share": str(found.dishonest_share),
-        "facts_sha256": found.facts_sha256,
-        "page_sha384": found.page_sha384,
+        "round": row.number,
+        "opens_at": row.opens_at.isoformat(),
+        "closes_at": row.closes_at.isoformat(),
+        "reports_per_person": row.reports_per_person,
+        "invitations": row.invitations,
+        "reports": row.reports,
+        "least_honest": row.least_honest,
+        "dishonest_share": str(row.dishonest_share),
+        "facts_sha256": row.facts_sha256,
+        "page_sha384": row.page_sha384,
     }

@@ -19,30 +19,30 @@ _LATEST: Final = "Asked for"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A fact that two maps do not share; empty: that map is not restricted by it."""
+    """Holds a fact that two maps do not share; empty: that map is not restricted by it."""
 
     title: str
-    one: str
-    other: str
+    first: str
+    second: str
 
 
-def differences(one: Release, other: Release) -> tuple[Difference, ...]:
-    """Every public fact about how two maps were made that they do not share."""
-    facts = [dict(_facts(release)) for release in (one, other)]
+def differences(first: Release, second: Release) -> tuple[Difference, ...]:
+    """Returns every public fact about how two maps were made that they do not share."""
+    facts = [dict(_facts(release)) for release in (first, second)]
     titles = dict.fromkeys([*facts[0], *facts[1]])
     rows = [
-        Difference(title=title, one=facts[0].get(title, ""), other=facts[1].get(title, ""))
+        Difference(title=title, first=facts[0].get(title, ""), second=facts[1].get(title, ""))
         for title in titles
     ]
-    return tuple(row for row in rows if row.one != row.other)
+    return tuple(row for row in rows if row.first != row.second)
 
 
-def names(one: Release, other: Release) -> tuple[str, str]:
-    """Two short names that tell the maps apart, by the first facts that they do not share."""
-    told = [(fact(one), fact(other)) for fact in _NAMING if fact(one) != fact(other)]
-    told = told[:_MOST_IN_NAME] or [(day(one.requested_at), day(other.requested_at))]
-    first, second = (_shortened(", ".join(parts)) for parts in zip(*told, strict=True))
-    return (first, second) if first != second else ("first", "second")
+def names(first: Release, second: Release) -> tuple[str, str]:
+    """Returns two short names that tell the maps apart, by the first facts that they do not share."""
+    pairs = [(fact(first), fact(second)) for fact in _NAMING if fact(first) != fact(second)]
+    pairs = pairs[:_MOST_IN_NAME] or [(day(first.requested_at), day(second.requested_at))]
+    first_name, second_name = (_shorten(", ".join(parts)) for parts in zip(*pairs, strict=True))
+    return (first_name, second_name) if first_name != second_name else ("first", "second")
 
 
 def _facts(release: Release) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     ]
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
 
 

@@ -15,7 +15,7 @@ _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def data_slice_words(data_slice: DataSlice, region: Region) -> list[tuple[str, str]]:
-    """(title, text) of what is restricted; nothing where all the data are asked about.
+    """Returns (title, text) of what is restricted; nothing where all the data are asked about.
 
     region: the dataset's.
     """
@@ -40,7 +40,8 @@ def period_words(since: str | None, until: str | None) -> str:
 
 
 def short_period(data_slice: DataSlice) -> str:
-    """A period for titles and lists: "January 2025", "2025-01-03 to 2025-01-09"; empty for all times."""
+    """Words a period for titles and lists: "January 2025", "2025-01-03 to 2025-01-09"; empty for all
+    times."""
     since, until = (None if at is None else _utc(at) for at in (data_slice.since, data_slice.until))
     if since is None or until is None:
         bounds = ("until", _last_day(until)) if until else ("from", _day_or_minute(since)) if since else ()
@@ -54,13 +55,13 @@ def short_period(data_slice: DataSlice) -> str:
 
 
 def box_words(box: Mapping[str, float]) -> str:
-    """Of west, south, east and north in degrees."""
+    """Words west, south, east and north in degrees."""
     west, south, east, north = (number(box[edge], digits=6) for edge in EDGES)
     return f"latitude {south}° to {north}°, longitude {west}° to {east}°"
 
 
 def _months(first: datetime, last: datetime) -> str:
-    """Whole months, from the first day of one to the last of another."""
+    """Words whole months, from the first day of one to the last of another."""
     if (first.month, last.month) == (1, 12):
         return f"{first.year}" if first.year == last.year else f"{first.year} to {last.year}"
     end = f"{month_name[last.month]} {last.year}"
@@ -71,7 +72,7 @@ def _months(first: datetime, last: datetime) -> str:
 
 
 def _last_day(until: datetime) -> str:
-    """`until` itself is left out."""
+    """Words the end of a period; `until` itself is left out."""
     if _is_midnight(until) and until > _EARLIEST:
         return day(until - timedelta(days=1))
     return _day_or_minute(until)

@@ -13,7 +13,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceRow:
-    """One place of a table."""
+    """Holds one place of a table."""
 
     name: str
     distance: str
@@ -28,10 +28,10 @@ class DistancesWords:
     errors_within: float  # how many of them the least and the most are away
 
 
-def distances_words(found: PlaceDistances, _: Region) -> DistancesWords:
-    """In the order in which the places were given."""
-    scale = distances_scale(found)
-    near_m = WITHIN_ERRORS * found.standard_error_m
+def distances_words(result: PlaceDistances, _: Region) -> DistancesWords:
+    """Words the distances, in the order in which the places were given."""
+    scale = distances_scale(result)
+    near_m = WITHIN_ERRORS * result.standard_error_m
     rows = (
         DistanceRow(
             name=place.name,
@@ -39,23 +39,23 @@ def distances_words(found: PlaceDistances, _: Region) -> DistancesWords:
             least=scale.down(max(distance_m - near_m, 0.0)),
             most=scale.up(distance_m + near_m),
         )
-        for place, distance_m in zip(found.places, found.distances_m, strict=True)
+        for place, distance_m in zip(result.places, result.distances_m, strict=True)
     )
-    error = scale.up(found.standard_error_m)
+    error = scale.up(result.standard_error_m)
     return DistancesWords(rows=tuple(rows), error=error, errors_within=WITHIN_ERRORS)
 
 
-def distances_scale(found: PlaceDistances) -> Scale:
-    """The unit and the decimals that all distances and their error have."""
-    return Scale.of_lengths(found.standard_error_m, greatest_m=max(found.distances_m))
+def distances_scale(result: PlaceDistances) -> Scale:
+    """Returns the unit and the decimals that all distances and their error have."""
+    return Scale.of_lengths(result.standard_error_m, greatest_m=max(result.distances_m))
 
 
-def sheet_part(found: PlaceDistances, _: Region) -> SheetPart:
-    """All places and all that was released."""
+def sheet_part(result: PlaceDistances, _: Region) -> SheetPart:
+    """Returns all places and all that was released."""
     distances = []
-    for place, distance_m in zip(found.places, found.distances_m, strict=True):
+    for place, distance_m in zip(result.places, result.distances_m, strict=True):
         lat, lon = place.degrees
-        error = {"distance_m": distance_m, "standard_error_m": found.standard_error_m}
+        error = {"distance_m": distance_m, "standard_error_m": result.standard_error_m}
         distances.append({"name": place.name, "lat": lat, "lon": lon, **error})
     return SheetPart(
         measures={"distances": distances},
@@ -64,9 +64,9 @@ def sheet_part(found: PlaceDistances, _: Region) -> SheetPart:
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the distances."""
-    error_m = max(one["standard_error_m"] for one in sheet["distances"])
-    scale = Scale.of_lengths(error_m, greatest_m=max(one["distance_m"] for one in sheet["distances"]))
-    lengths = ((one["name"], scale.nearest(one["distance_m"])) for one in sheet["distances"])
-    found = ((name, f"{length} away on average") for name, length in lengths)
-    return (*found, ("Standard error of each", scale.up(error_m)))
+    """Returns (title, text) of the distances."""
+    error_m = max(row["standard_error_m"] for row in sheet["distances"])
+    scale = Scale.of_lengths(error_m, greatest_m=max(row["distance_m"] for row in sheet["distances"]))
+    lengths = ((row["name"], scale.nearest(row["distance_m"])) for row in sheet["distances"])
+    facts = ((name, f"{length} away on average") for name, length in lengths)
+    return (*facts, ("Standard error of each", scale.up(error_m)))

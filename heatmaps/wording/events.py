@@ -116,13 +116,13 @@ class EventLine:
     hash: str
 
     @property
-    def shown(self) -> tuple[Fact, ...]:
-        """What the page tells."""
+    def main_facts(self) -> tuple[Fact, ...]:
+        """Returns the facts that the page tells."""
         return tuple(fact for fact in self.facts if not fact.is_minor)
 
 
 def event_line(event: Event, *, exact_time: bool) -> EventLine:
-    """One row of the ledger page; `exact_time`: for somebody who may see data (`ledger.reading`)."""
+    """Words one row of the ledger page; `exact_time`: for somebody who may see data (`ledger.reading`)."""
     return EventLine(
         sequence=event.sequence,
         at=moment(event, sees_data=exact_time),
@@ -154,16 +154,16 @@ def _facts(before: Mapping[str, object], after: Mapping[str, object], region: Re
 
 def _allowance(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fact]:
     kind, person = AccountKind(after["allowance"]["account"]), after["allowance"]["person"]
-    whose = "everyone" if person == EVERYBODY else _account_name(person)
+    holder = "everyone" if person == EVERYBODY else _account_name(person)
     old, new = (_amount(side["allowance"]["units"], kind) for side in (before, after))
-    yield Fact(name=f"allowance of {whose} on {kind.label}", before=old, after=new, is_amount=True)
+    yield Fact(name=f"allowance of {holder} on {kind.label}", before=old, after=new, is_amount=True)
     yield Fact(name="reason", before="", after=after["reason"])
 
 
 def _flat(
     facts: Mapping[str, object], region: Region, heading: str = ""
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """((name, heading), words)"""
+    """Yields ((name, heading), words)."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, region, name)
@@ -182,7 +182,7 @@ def _name(name: str, heading: str) -> str:
 
 
 def _part(edges: str, region: Region) -> str:
-    """Finest grid lines as degrees."""
+    """Words finest grid lines as degrees."""
     part = Rectangle(*map(int, edges.split(","))).region(region)
     return box_words(dict(zip(EDGES, part, strict=True)))
 
@@ -206,6 +206,6 @@ def _value(name: str, value: object) -> str:
 
 
 def _account_name(account: object) -> str:
-    """Events name accounts by number; they are closed, never deleted, and may be renamed."""
-    known = User.objects.filter(pk=int(str(account))).values_list("username", flat=True).first()
-    return known or f"account {account}"
+    """Names an account: events have its number; accounts are closed, never deleted, and may be renamed."""
+    username = User.objects.filter(pk=int(str(account))).values_list("username", flat=True).first()
+    return username or f"account {account}"

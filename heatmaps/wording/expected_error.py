@@ -10,7 +10,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorWords:
-    """A predicted error of any kind of result."""
+    """Words a predicted error of any kind of result."""
 
     size: str
     short: str  # for lists: "± 190 m"; empty: nothing useful is known
@@ -20,7 +20,7 @@ class ErrorWords:
 
 
 def of_map(error: Mapping[str, object], region: Region) -> ErrorWords:
-    """`error`: an `ErrorBound` or `ErrorForecast`.
+    """Words the error of a map. `error`: an `ErrorBound` or `ErrorForecast`.
 
     Mass spread evenly over the unit square is nowhere more than 1 (L1) from mass in one corner, which is
     the worst case: a bound from 1 upwards says nothing that needs data.
@@ -41,14 +41,14 @@ def of_map(error: Mapping[str, object], region: Region) -> ErrorWords:
 
 
 def of_distance(error: Mapping[str, object], _: Region) -> ErrorWords:
-    """`error`: a `PointError`."""
+    """Words the error of a point or of distances. `error`: a `PointError`."""
     expected, within = (numbers.error_length(float(str(error[name]))) for name in ("expected_m", "within_m"))
     beside = f"on average; within {within} with probability 95 %"
     return _error(error, f"About {expected}", beside, short=f"± {expected}")
 
 
 def of_shares(error: Mapping[str, object], _: Region) -> ErrorWords:
-    """`error`: a `ShareError`."""
+    """Words the error of shares. `error`: a `ShareError`."""
     points = numbers.number(100 * float(str(error["share"])), digits=2, rounding=numbers.UP)
     beside = "(standard error of each share)"
     return _error(error, f"About {points} percentage points", beside, short=f"± {points} points")

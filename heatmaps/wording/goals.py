@@ -11,16 +11,16 @@ from mechanisms.guarantee import Guarantee
 from mechanisms.metric.protection_planner import Wish, spent
 
 
-def wished(wish: Wish) -> str:
-    """A wish as it was understood."""
+def wish_sentence(wish: Wish) -> str:
+    """Repeats a wish as it was understood."""
     return (
         f"Moving {part(wish.part)} by {reach_length(wish.distance_m)} on average is an earth mover's "
         f"distance of {reach_length(wish.moved_m)} and may cost ε = {decimal(wish.epsilon)}."
     )
 
 
-def planned(alpha_per_m: Fraction, wishes: Sequence[Wish]) -> tuple[str, ...]:
-    """What α grants of wishes, one sentence each: α is rounded down, what is spent up."""
+def plan_sentences(alpha_per_m: Fraction, wishes: Sequence[Wish]) -> tuple[str, ...]:
+    """Says what α grants of wishes, one sentence each: α is rounded down, what is spent up."""
     per_km = amount_left(alpha_per_m * 1000)
     losses = [alpha_per_m * wish.moved_m for wish in wishes]
     return (
@@ -35,7 +35,7 @@ def planned(alpha_per_m: Fraction, wishes: Sequence[Wish]) -> tuple[str, ...]:
 
 
 def granted(guarantee: Guarantee, wishes: Sequence[Wish], *, diameter_m: float) -> tuple[str, ...]:
-    """What a release costs for what was wished, one sentence each."""
+    """Says what a release costs for each wish, one sentence each."""
     losses = [spent(guarantee, wish, diameter_m=diameter_m) for wish in wishes]
     costs = [priced(loss, guarantee.delta) for loss in losses]
     return tuple(

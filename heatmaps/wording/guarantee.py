@@ -39,19 +39,19 @@ TRUST: Final = {
 def sentences(
     guarantee: Guarantee, *, subject: str, radius_m: int | None = None, diameter_m: float | None = None
 ) -> tuple[str, ...]:
-    """What `guarantee` says of `subject` ("this map"), one sentence or two an entry.
+    """Says what `guarantee` promises of `subject` ("this map"), one sentence or two an entry.
 
     `radius_m` and `diameter_m` (metres; the region's) are used under `Relation.REPLACE` only.
     """
     if guarantee.relation is Relation.ADD_REMOVE:
-        said = _presence(guarantee, subject)
+        texts = _presence(guarantee, subject)
     else:
-        said = _exchange(guarantee, subject, radius_m, diameter_m)
-    return (*said, *_who_is_trusted(guarantee))
+        texts = _exchange(guarantee, subject, radius_m, diameter_m)
+    return (*texts, *_who_is_trusted(guarantee))
 
 
 def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
-    """The loss when a record is exchanged for any other, as it is charged.
+    """Returns the loss when a record is exchanged for any other, as it is charged.
 
     The next whole metre covers the rounding of the diameter.
     """
@@ -61,7 +61,7 @@ def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
 
 
 def decimal(value: Exact, *, digits: int = 12) -> str:
-    """An exact number as a plain decimal; where it has none within `digits` places, rounded up."""
+    """Writes an exact number as a plain decimal; where it has none within `digits` places, rounded up."""
     if value == INFINITY:
         return "no bound"
     scaled = math.ceil(Fraction(value) * 10**digits)
@@ -70,18 +70,19 @@ def decimal(value: Exact, *, digits: int = 12) -> str:
 
 
 def loss(value: Exact) -> str:
-    """A loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
+    """Writes a loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
     return "no bound" if value == INFINITY else amount(value)
 
 
 def priced(epsilon: Exact, delta: Fraction) -> str:
-    """ "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded up."""
-    said = f"ε = {loss(epsilon)}"
-    return f"{said}, δ = {loss(delta)}" if delta else said
+    """Writes "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded
+    up."""
+    text = f"ε = {loss(epsilon)}"
+    return f"{text}, δ = {loss(delta)}" if delta else text
 
 
 def factor(epsilon: Exact) -> str:
-    """e^ε in words of at most four digits, rounded up."""
+    """Writes e^ε in words of at most four digits, rounded up."""
     value = float(epsilon)
     if value > math.log(LARGEST_FACTOR):
         return "more than a million million"
@@ -94,7 +95,7 @@ def factor(epsilon: Exact) -> str:
 
 
 def right_guesses(epsilon: Exact, delta: Fraction) -> str:
-    """How often, in percent, the best test between two neighbours is right when both are equally likely.
+    """Says how often, in percent, the best test between two neighbours is right when both are equally likely.
 
     (e^ε + δ) / (1 + e^ε), from the trade-off of hypothesis tests (Kairouz, Oh, Viswanath 2015), rounded up.
     """
@@ -119,7 +120,7 @@ def _presence(guarantee: Guarantee, subject: str) -> list[str]:
 
 
 def delta_of_a_move(epsilon: Exact, delta: Fraction) -> Fraction:
-    """δ(1 + e^ε) of two steps of (ε, δ), which cost 2ε (group privacy), rounded up."""
+    """Returns δ(1 + e^ε) of two steps of (ε, δ), which cost 2ε (group privacy), rounded up."""
     odds = Fraction(math.exp(min(float(epsilon), 700.0))) * (1 + _EXP_ERROR)
     return min(Fraction(1), delta * (1 + odds))
 
@@ -137,14 +138,14 @@ def _exchange(
 ) -> list[str]:
     if not guarantee.terms:
         return [f"Nothing about any person can be learned from {subject}."]
-    said = [_exchange_record(record_loss(guarantee, diameter_m), guarantee.delta, subject)]
+    texts = [_exchange_record(record_loss(guarantee, diameter_m), guarantee.delta, subject)]
     if radius_m is not None:
-        said.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
+        texts.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
         if diameter_m is not None:
-            said.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
-        said.append(as_read(guarantee.delta))
+            texts.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
+        texts.append(as_read(guarantee.delta))
     return [
-        *said,
+        *texts,
         _exceptions(guarantee.delta),
         "The number of people enrolled is public and not protected.",
     ]
@@ -186,18 +187,18 @@ def _exceptions(delta: Fraction) -> str:
 
 
 def _who_is_trusted(guarantee: Guarantee) -> list[str]:
-    said = [TRUST[guarantee.trust]]
+    texts = [TRUST[guarantee.trust]]
     if guarantee.simulated and guarantee.trust is Trust.LOCAL:
-        said.append(
+        texts.append(
             "One operator runs both the shuffler and this server: what is promised is what is left without a "
             "shuffler."
         )
     elif guarantee.simulated:
-        said.append(
+        texts.append(
             "What people's devices would do was simulated on stored check-ins, so it asks for the same trust."
         )
     left = guarantee.if_shuffler_fails
     if left is not None:
         promise = priced(left.loss(INFINITY), left.delta)
-        said.append(f"If the shuffler does collude, what is left is {promise}.")
-    return said
+        texts.append(f"If the shuffler does collude, what is left is {promise}.")
+    return texts

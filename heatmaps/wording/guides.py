@@ -22,7 +22,7 @@ HIDDEN: Final = "A map of another dataset that was public when it was used"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLine:
-    """What is said of a guide."""
+    """Holds what is said of a guide."""
 
     id: UUID
     kind: Literal["release", "file"]
@@ -39,22 +39,23 @@ class GuideLine:
 
     @property
     def beside(self) -> str:
-        """What a page says beside its title: the ε of a map that has a name, or what a file is cited by."""
+        """Returns what a page says beside its title: the ε of a map that has a name, or what a file is cited
+        by."""
         if self.epsilon is not None:
             return "" if "ε" in self.title else f"ε {amount(self.epsilon)}"
         return ", ".join(filter(None, [self.source, self.licence]))
 
 
-def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
-    """What readers are told of a guide of a release of a dataset.
+def guide_line(dataset: Dataset, start: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
+    """Returns what readers are told of a guide of a release of a dataset.
 
     sha256: of the guide. member: whether the reader is a member of the dataset.
     """
-    release, file, unchecked = chosen.release, chosen.file, unchecked_of(chosen, dataset.relation)
-    sheet = None if file is None else counted_sheet(chosen, Relation(dataset.relation))
+    release, file, unchecked = start.release, start.file, unchecked_of(start, dataset.relation)
+    sheet = None if file is None else counted_sheet(start, Relation(dataset.relation))
     return GuideLine(
-        id=chosen.id,
-        kind=chosen.kind,
+        id=start.id,
+        kind=start.kind,
         release=release,
         title=_title(dataset, release, member=member) if file is None else file.title,
         epsilon=None if release is None else release.epsilon,
@@ -79,9 +80,9 @@ def file_promise(file: GuideFile) -> str:
     return f"A Hazemap map with {loss}. Maps that start from it state the sum."
 
 
-def option(dataset: Dataset, chosen: Chosen) -> str:
-    """What members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
-    release, file = chosen.release, chosen.file
+def option(dataset: Dataset, start: Chosen) -> str:
+    """Returns what members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
+    release, file = start.release, start.file
     if release is None:
         return "" if file is None else f"{file.title} (file)"
     title = _title(dataset, release, member=True)
@@ -90,20 +91,21 @@ def option(dataset: Dataset, chosen: Chosen) -> str:
 
 
 def line_of(release: Release, *, member: bool = False) -> GuideLine | None:
-    """As `guide_line`, of the guide that a release was reserved with; None where it has none."""
-    chosen = choices.bound(release)
-    if chosen is None:
+    """Returns the `guide_line` of the guide that a release was reserved with; None where it has none."""
+    start = choices.bound(release)
+    if start is None:
         return None
-    return guide_line(release.dataset, chosen, release.guide_sha256, member=member)
+    return guide_line(release.dataset, start, release.guide_sha256, member=member)
 
 
 def file_facts(release: Release) -> dict[str, Any] | None:
-    """The guide of a release, for files, which have no names that people gave. None where it has none."""
-    chosen = choices.bound(release)
-    if chosen is None:
+    """Returns the guide of a release, for files, which have no names that people gave. None where it has
+    none."""
+    start = choices.bound(release)
+    if start is None:
         return None
-    line = guide_line(release.dataset, chosen, release.guide_sha256)
-    title = line.title if chosen.release is None else _made_title(release.dataset, chosen.release)
+    line = guide_line(release.dataset, start, release.guide_sha256)
+    title = line.title if start.release is None else _made_title(release.dataset, start.release)
     facts: dict[str, Any] = {"id": str(line.id), "kind": line.kind, "title": title, "source": line.source}
     facts |= {"licence": line.licence, "sha256": line.sha256, "file_sha256": line.file_sha256}
     facts |= {"unchecked": line.unchecked, "conditions": list(line.conditions)}

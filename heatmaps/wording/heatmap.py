@@ -44,12 +44,12 @@ SET_ASIDE: Final = "The map it started from did not fit these people. It was set
 
 
 def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
-    """Its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
+    """Returns its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
     side = heatmap.resolution
     measures = {"resolution": side, "cell_m": [region.width_m / side, region.height_m / side]}
     centres = [asdict(centre) for centre in centres_of(heatmap, region)]
-    kept = heatmap.measurements
-    unfitting = {GUIDE_FITS: False} if kept is not None and kept.sets_guide_aside else {}
+    measurements = heatmap.measurements
+    unfitting = {GUIDE_FITS: False} if measurements is not None and measurements.sets_guide_aside else {}
     return SheetPart(
         measures=measures | unfitting | ({"centres": centres} if centres else {}),
         post_processing=POST_PROCESSING,
@@ -58,7 +58,7 @@ def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the grid."""
+    """Returns (title, text) of the grid."""
     return (
         ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
         ("One cell", " × ".join(map(length, sheet["cell_m"]))),
@@ -66,9 +66,9 @@ def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _errors(heatmap: Heatmap) -> list[str]:
-    said = []
+    texts = []
     if np.isfinite(heatmap.standard_errors).any() or not math.isnan(heatmap.cut_error):
-        said.append(INTERVALS)
+        texts.append(INTERVALS)
     if significant_squares(heatmap) is None:
-        return [*said, NO_CLASS]
-    return [*said, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]
+        return [*texts, NO_CLASS]
+    return [*texts, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]

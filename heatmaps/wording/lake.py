@@ -19,13 +19,13 @@ _REASONS: Final[Mapping[str, str]] = {
 
 
 def rows_words(rows: int, invalid: Mapping[str, int]) -> str:
-    """How many rows a version has, and how many no release reads."""
-    told = f"{count(rows)} row{'' if rows == 1 else 's'} in the table"
+    """Says how many rows a version has, and how many no release reads."""
+    in_table = f"{count(rows)} row{'' if rows == 1 else 's'} in the table"
     left_out = [f"{count(invalid[name])} {words}" for name, words in _REASONS.items() if invalid.get(name)]
-    return f"{told}; left out: {', '.join(left_out)}" if left_out else f"{told}, all valid"
+    return f"{in_table}; left out: {', '.join(left_out)}" if left_out else f"{in_table}, all valid"
 
 
 def failure_words(failure: str) -> str:
-    """As a sentence of its own."""
+    """Words a failure as a sentence of its own."""
     text = failure[:1].upper() + failure[1:]
     return text if text.endswith((".", "?")) else f"{text}."

@@ -29,17 +29,19 @@ ON_THE_SERVER: Final = (
 def statements(
     mechanism: LocalMechanism, *, radius_m: int, diameter_m: float, trusted: str = ON_A_DEVICE
 ) -> tuple[str, ...]:
-    """What is promised of a file of reports, what is not, how far reports are off, and who is trusted."""
+    """Says what is promised of a file of reports, what is not, how far reports are off, and who is
+    trusted."""
     times, error = mechanism.max_reports, mechanism.expected_error()
+    farthest_m = math.floor(diameter_m) + 1
     within_words = error_length(error.within_m)
     within = f"within {exact_length(radius_m)} of the true one"
-    one = f"One report: any place {within}"
+    single = f"One report: any place {within}"
     reports = "1 report" if times == 1 else f"{count(times)} reports"
     each = f"A person with {reports}: any other places, each {within},"
     return (
-        _promise(one, mechanism.per_report, radius_m),
+        _promise(single, mechanism.per_report, radius_m),
         _promise(each, mechanism.guarantee, radius_m),
-        _promise("The same person: any other places in the region", mechanism.guarantee, _far(diameter_m)),
+        _promise("The same person: any other places in the region", mechanism.guarantee, farthest_m),
         PLACES_AS_READ,
         _UNPROTECTED,
         "Further reports of the same people, in another file or run, add their loss to this.",
@@ -52,7 +54,8 @@ def statements(
 
 
 def least_of(mechanism: LocalMechanism) -> LeastError:
-    """Of all mechanisms on the same cells that lose no more a metre: from public facts."""
+    """Returns the least error of all mechanisms on the same cells that lose no more a metre: from public
+    facts."""
     return least_error(mechanism.lattice, mechanism.costs.per_metre)
 
 
@@ -70,7 +73,3 @@ def _promise(what: str, guarantee: Guarantee, distance_m: int) -> str:
         f"{what} could have led to the same with a probability that differs by a factor of at most "
         f"{factor(epsilon)} (ε = {loss(epsilon)}, δ = {loss(guarantee.delta)}).{weak}"
     )
-
-
-def _far(diameter_m: float) -> int:
-    return math.floor(diameter_m) + 1

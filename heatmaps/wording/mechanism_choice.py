@@ -23,7 +23,7 @@ USUAL: Final = "this server"  # sees what is not protected yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What somebody chose; empty: anything fits."""
+    """Holds what somebody answered; empty: anything fits."""
 
     trusted: str = ""
     protects: str = ""
@@ -37,17 +37,18 @@ class Answers:
 
 
 def trusted(entry: AnyEntry) -> Trusted:
-    """Whom a mechanism was made to trust; simulated, it takes this server's word as well."""
+    """Returns whom a mechanism was made to trust; simulated, it takes this server's word as well."""
     return "shuffler" if entry.usual_delta or entry.simulates_shuffling else "server"
 
 
 def protected(entry: AnyEntry) -> Protected:
-    """Metric mechanisms run under replace only: they protect short moves more than long ones."""
+    """Returns what a mechanism protects. Metric ones run under replace only: they protect short moves more
+    than long ones."""
     return "moves" if entry.relations == {Relation.REPLACE} and not entry.flat else "record"
 
 
 def protections(dataset: Dataset) -> tuple[tuple[Protected, str], ...]:
-    """What can be protected in a dataset."""
+    """Lists what can be protected in a dataset."""
     if dataset.relation == Relation.ADD_REMOVE:
         return (("record", "That a person is in the data at all, with everything"),)
     near = exact_length(dataset.radius_m or 0)
@@ -58,7 +59,7 @@ def protections(dataset: Dataset) -> tuple[tuple[Protected, str], ...]:
 
 
 def who(entry: AnyEntry) -> str:
-    """Who sees check-ins that are not protected yet."""
+    """Says who sees check-ins that are not protected yet."""
     if trusted(entry) == "shuffler":
         return "this server, which simulates a shuffler"
     if entry.simulates_devices:
@@ -67,11 +68,11 @@ def who(entry: AnyEntry) -> str:
 
 
 def on_devices(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
-    """What the protocol that is simulated would promise in earnest; nothing where none is."""
+    """Says what the protocol that is simulated would promise in earnest; nothing where none is."""
     if guarantee is None or guarantee.if_shuffler_fails is None or dataset.radius_m is None:
         return ()
     alone, near = guarantee.if_shuffler_fails, dataset.radius_m
     left = f"{priced(alone.loss(near), alone.delta)} within {exact_length(near)}"
-    said = "On people’s own devices the same protocol would promise as much without trust in this server"
+    opening = "On people’s own devices the same protocol would promise as much without trust in this server"
     unless = "the shuffler does not collude with the reader. If it does, what is left is"
-    return (f"{said}, as long as {unless} {left}.",)
+    return (f"{opening}, as long as {unless} {left}.",)

@@ -6,7 +6,7 @@ from mechanisms.devices import catalogue
 
 
 def mechanism_title(name: str) -> str:
-    """The catalogue's title; of a mechanism that is gone its name."""
+    """Returns the catalogue's title; of a mechanism that is gone its name."""
     for get in (registry.get, catalogue.get):
         try:
             return get(name).title

@@ -16,13 +16,13 @@ _UNITS: Final = {"_m": "m", "_percent": "%"}  # by the end of a name
 
 
 def value_words(parameter: str, value: object) -> str:
-    """Of a parameter as it is stored."""
+    """Words a parameter as it is stored."""
     if parameter in TEXTS:
-        return ", ".join(one.name for one in TEXTS[parameter](value))
+        return ", ".join(named.name for named in TEXTS[parameter](value))
     of = unit(parameter)
     return f"{value} {of}" if of else str(value)
 
 
 def unit(parameter: str) -> str:
-    """Of a parameter's numbers; empty where they have none."""
+    """Returns the unit of a parameter's numbers; empty where they have none."""
     return next((unit for end, unit in _UNITS.items() if parameter.endswith(end)), "")

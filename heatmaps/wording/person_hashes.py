@@ -15,7 +15,7 @@ _FORMS: Final = {
 
 
 def told_apart(dataset: Dataset) -> str:
-    """A sentence for the release sheet, from public facts alone."""
+    """Writes a sentence for the release sheet, from public facts alone."""
     bits = dataset.person_bits
     form = _FORMS[UserForm(dataset.user_form)]
     n = dataset.persons or MANY
@@ -28,7 +28,7 @@ def told_apart(dataset: Dataset) -> str:
 
 
 def _above(probability: Fraction) -> str:
-    """The next number with two digits, such as "1.1e-10"."""
+    """Writes the next number with two digits, such as "1.1e-10"."""
     exponent = -len(str(probability.denominator // probability.numerator))
     tenths = int(probability * 10 ** (1 - exponent)) + 1
     return f"{tenths // 10}.{tenths % 10}e{exponent}"

@@ -11,12 +11,12 @@ from mechanisms.space.grid import Region
 
 
 def sheet_part(point: Point, _: Region) -> SheetPart:
-    """Everything that was released."""
+    """Returns everything that was released."""
     return SheetPart(measures={"point": asdict(point)})
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the point."""
+    """Returns (title, text) of the point."""
     point = sheet["point"]
     return (
         ("Point", f"{degrees(point['lat'])}, {degrees(point['lon'])} (latitude, longitude)"),

@@ -21,25 +21,28 @@ _NAMES: Final = {
 
 
 def part(of: Fraction) -> str:
-    """A part of a record in words."""
+    """Names a part of a record."""
     return _NAMES.get(of, f"{of.numerator}/{of.denominator} of the record")
 
 
 def reach_length(distance_m: Fraction) -> str:
-    """A distance, rounded down: nothing is promised beyond it."""
+    """Words a distance, rounded down: nothing is promised beyond it."""
     return length(distance_m, rounding=DOWN)
 
 
 def explained(guarantee: Guarantee, *, radius_m: int, diameter_m: float) -> tuple[str, ...]:
-    """What the loss at the radius covers of changes to a part of a record; nothing for a flat guarantee."""
+    """Says what the loss at the radius covers of changes to a part of a record; nothing for a flat
+    guarantee."""
     epsilon = guarantee.loss(radius_m)
     if epsilon in (0, INFINITY) or guarantee.loss(INFINITY) == epsilon:
         return ()
-    found = reaches(guarantee, Fraction(epsilon), PARTS, diameter_m=Fraction(diameter_m))
-    said = [_reach(reach) for reach in found if reach.distance_m == INFINITY or reach.distance_m >= 1]
-    if not said:
+    part_reaches = reaches(guarantee, Fraction(epsilon), PARTS, diameter_m=Fraction(diameter_m))
+    phrases = [
+        _reach(reach) for reach in part_reaches if reach.distance_m == INFINITY or reach.distance_m >= 1
+    ]
+    if not phrases:
         return ()
-    return (f"The radius ε covers each of these changes alone: {'; '.join(said)}.",)
+    return (f"The radius ε covers each of these changes alone: {'; '.join(phrases)}.",)
 
 
 def _reach(reach: Reach) -> str:

@@ -26,10 +26,10 @@ IN_GENERAL: Final = (
 
 
 def as_read(delta: Fraction) -> str:
-    """How the distance of two records is meant, by the δ of what is promised."""
+    """Says how the distance of two records is meant, by the δ of what is promised."""
     return f"{_RECORDS_AS_READ} {_EVER if delta else _READ} {_EMPTY}"
 
 
 def distance_words(guarantee: Guarantee) -> str:
-    """How a promise in metres is meant; empty where none is made."""
+    """Says how a promise in metres is meant; empty where none is made."""
     return as_read(guarantee.delta) if guarantee.relation is Relation.REPLACE else ""

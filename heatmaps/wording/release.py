@@ -43,7 +43,7 @@ def result_word(mechanism: str, *, runs_on: RunsOn = "stored") -> str:
 
 
 def for_release(release: Release) -> tuple[str, ...]:
-    """What one release promises."""
+    """Says what one release promises."""
     guarantee = Guarantee.from_json(release.guarantee)
     promised = for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
     promised = (*promised, *collection.sentences(release))
@@ -51,7 +51,7 @@ def for_release(release: Release) -> tuple[str, ...]:
 
 
 def promise_of(release: Release) -> str:
-    """What one release promises, in one sentence."""
+    """Says what one release promises, in one sentence."""
     guarantee = Guarantee.from_json(release.guarantee)
     return promise_for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
 
@@ -59,7 +59,7 @@ def promise_of(release: Release) -> str:
 def for_map(
     guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str
 ) -> tuple[str, ...]:
-    """What a map of a dataset promises, with all that it goes back to. start: what it begins from."""
+    """Says what a map of a dataset promises, with all that it goes back to. start: what it begins from."""
     chain = together(dataset, guarantee, start)
     promised = for_guarantee(
         chain.guarantee, dataset, subject=_subject(mechanism, chain, runs_on=dataset.origin.runs_on)
@@ -71,7 +71,7 @@ def for_map(
 
 
 def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str) -> str:
-    """As `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
+    """Says as `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
     chain = together(dataset, guarantee, start)
     promised = promise_for(
         chain.guarantee, dataset, subject=_subject(mechanism, chain, runs_on=dataset.origin.runs_on)
@@ -94,7 +94,7 @@ def added(guarantee: Guarantee) -> str:
 
 
 def for_dataset(dataset: Dataset) -> tuple[str, ...]:
-    """What everything that was asked for so far promises together."""
+    """Says what everything that was asked for so far promises together."""
     subject = "all releases of this dataset so far together"
     return for_guarantee(queries.total_guarantee(dataset), dataset, subject=subject)
 
@@ -105,7 +105,7 @@ def for_guarantee(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> tu
 
 
 def losses_together(dataset: Dataset) -> str:
-    """ "presence ε = 2.25": what everything that was asked for so far loses at most, in short."""
+    """Writes "presence ε = 2.25": what everything that was asked for so far loses at most, in short."""
     guarantee = queries.total_guarantee(dataset)
     if dataset.radius_m is None:  # of the relation that adds and removes
         return f"presence {priced(guarantee.loss(INFINITY), guarantee.delta)}"
@@ -121,7 +121,7 @@ def promise_for(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> str:
 def error_words(
     mechanism: str, error: Mapping[str, object] | None, region: Region, *, runs_on: RunsOn = "stored"
 ) -> ErrorWords | None:
-    """A predicted error, as it is stored; None where there is none. region: what the result covers."""
+    """Words a predicted error, as it is stored; None where there is none. region: what the result covers."""
     if error is None:
         return None
     words: ErrorWords = kind_of_mechanism(mechanism, runs_on=runs_on).predicted(error, region)
@@ -129,7 +129,7 @@ def error_words(
 
 
 def parameter_words(release: Release) -> list[tuple[str, str]]:
-    """(title, value) of what every mechanism has, of its own parameters, and of the data slice."""
+    """Returns (title, value) of what every mechanism has, of its own parameters, and of the data slice."""
     titles = {parameter.name: parameter.title for parameter in entry_of(release).parameters}
     own = [(titles.get(name, name), value_words(name, value)) for name, value in release.parameters.items()]
     side = f"{release.resolution} × {release.resolution} cells"

@@ -22,7 +22,7 @@ _WHOLE: Final = "all of the region"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseLine:
-    """What headings and lists say of a release; public facts but for the name and the note."""
+    """Holds what headings and lists say of a release; public facts but for the name and the note."""
 
     release: Release
     title: str  # the name, or one of public facts
@@ -39,32 +39,33 @@ class ReleaseLine:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Its facts in short, without those that restrict nothing or that a title of facts has told."""
+        """Returns its facts in short, without those that restrict nothing or that a title of facts has
+        told."""
         parts = [part for part in (self.period, self.place) if part not in (ALL_TIMES, _WHOLE)]
-        told = (self.epsilon, *parts) if self.is_named else ()
-        return (self.mechanism, *told, *filter(None, [self.error, self.start]))
+        restrictions = (self.epsilon, *parts) if self.is_named else ()
+        return (self.mechanism, *restrictions, *filter(None, [self.error, self.start]))
 
 
 def lines_for(person: Person, releases: Iterable[Release]) -> list[ReleaseLine]:
-    """What a person is told of each, who may see them all."""
+    """Returns what a person is told of each, who may see them all."""
     rows = list(releases)
-    mine = member_of(person, [release.dataset_id for release in rows])
-    return [release_line(release, member=release.dataset_id in mine) for release in rows]
+    own_datasets = member_of(person, [release.dataset_id for release in rows])
+    return [release_line(release, member=release.dataset_id in own_datasets) for release in rows]
 
 
 def line_for(person: Person, release: Release) -> ReleaseLine:
-    """What a person is told of a release, who may see it."""
+    """Returns what a person is told of a release, who may see it."""
     return lines_for(person, [release])[0]
 
 
 def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
-    """What the reader is told of a release.
+    """Returns what the reader is told of a release.
 
     member: whether the reader is a member of its dataset; others read its name and note only where a steward
     showed them to everybody.
     """
-    told = member or release.is_name_public
-    name, note = (release.name, release.note) if told else ("", "")
+    shows_name = member or release.is_name_public
+    name, note = (release.name, release.note) if shows_name else ("", "")
     return ReleaseLine(
         release=release,
         title=name or made_title(release),
@@ -82,7 +83,7 @@ def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
 
 
 def made_title(release: Release) -> str:
-    """A title of public facts: "Map around Austin, ε 1, January 2025"."""
+    """Writes a title of public facts: "Map around Austin, ε 1, January 2025"."""
     kind = kind_of_release(release).word.capitalize()
     where = "" if release.rectangle is None else whereabouts(queries.released_region(release))
     what = f"{kind} {where}".strip()
@@ -101,7 +102,7 @@ def _place(release: Release) -> str:
 
 
 def _extent(region: Region) -> str:
-    """ "12 × 9 km": a unit that both sides have is said once."""
+    """Writes "12 × 9 km": a unit that both sides have is said once."""
     width, height = (length(side_m, digits=2) for side_m in (region.width_m, region.height_m))
     unit = f" {height.rpartition(' ')[2]}"
     return f"{width.removesuffix(unit)} × {height}"

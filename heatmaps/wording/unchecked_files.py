@@ -32,11 +32,11 @@ class Unchecked:
     conditions: tuple[str, ...]  # on which the stated promise depends
 
 
-def unchecked_of(chosen: Chosen | None, relation: Relation | str) -> Unchecked | None:
+def unchecked_of(start: Chosen | None, relation: Relation | str) -> Unchecked | None:
     """Words it; None where everything is known. relation: of the dataset whose map starts there."""
-    if chosen is None or not rests_on_file(chosen):
+    if start is None or not rests_on_file(start):
         return None
-    return unchecked_file(counted_sheet(chosen, Relation(relation)), is_before=chosen.release is not None)
+    return unchecked_file(counted_sheet(start, Relation(relation)), is_before=start.release is not None)
 
 
 def unchecked_file(sheet: FileSheet | None, *, is_before: bool = False) -> Unchecked:

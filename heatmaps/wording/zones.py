@@ -14,7 +14,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneRow:
-    """One zone of a table; percentages of all persons."""
+    """Holds one zone of a table; percentages of all persons."""
 
     name: str
     percent: str
@@ -31,10 +31,10 @@ class SharesWords:
     errors_within: float  # how many of them the least and the most are away
 
 
-def shares_words(found: ZoneShares, _: Region) -> SharesWords:
-    """In the order in which the zones were given."""
-    near = WITHIN_ERRORS * found.standard_error
-    scale = Scale.of_shares(found.standard_error)
+def shares_words(result: ZoneShares, _: Region) -> SharesWords:
+    """Words the shares, in the order in which the zones were given."""
+    near = WITHIN_ERRORS * result.standard_error
+    scale = Scale.of_shares(result.standard_error)
     rows = (
         ZoneRow(
             name=zone.name,
@@ -43,30 +43,30 @@ def shares_words(found: ZoneShares, _: Region) -> SharesWords:
             most=scale.up(min(share + near, 1.0)),
             told_apart=share > near,
         )
-        for zone, share in zip(found.zones, found.shares, strict=True)
+        for zone, share in zip(result.zones, result.shares, strict=True)
     )
     return SharesWords(
         rows=tuple(rows),
-        margin=decimal(found.margin_m, digits=3),
-        error=scale.up(found.standard_error),
+        margin=decimal(result.margin_m, digits=3),
+        error=scale.up(result.standard_error),
         errors_within=WITHIN_ERRORS,
     )
 
 
-def sheet_part(found: ZoneShares, _: Region) -> SheetPart:
-    """All that was asked and all that was released: rings are closed, longitude first."""
+def sheet_part(result: ZoneShares, _: Region) -> SheetPart:
+    """Returns all that was asked and all that was released: rings are closed, longitude first."""
     zones = [
-        {"name": zone.name, "share": share, "standard_error": found.standard_error, "ring": zone.degrees}
-        for zone, share in zip(found.zones, found.shares, strict=True)
+        {"name": zone.name, "share": share, "standard_error": result.standard_error, "ring": zone.degrees}
+        for zone, share in zip(result.zones, result.shares, strict=True)
     ]
     return SheetPart(
-        measures={"zones": zones, "margin_m": found.margin_m}, post_processing=("shares cut to 0 and 1",)
+        measures={"zones": zones, "margin_m": result.margin_m}, post_processing=("shares cut to 0 and 1",)
     )
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the shares."""
-    error = max(one["standard_error"] for one in sheet["zones"])
+    """Returns (title, text) of the shares."""
+    error = max(zone["standard_error"] for zone in sheet["zones"])
     scale = Scale.of_shares(error)
-    shares = ((one["name"], f"{scale.nearest(one['share'])} % of all people") for one in sheet["zones"])
+    shares = ((zone["name"], f"{scale.nearest(zone['share'])} % of all people") for zone in sheet["zones"])
     return (*shares, ("Standard error of each", f"{scale.up(error)} percentage points"))

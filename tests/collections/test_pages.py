@@ -55,7 +55,7 @@ def test_it_shows_the_cost_before_anything_is_reserved(page):
 
 def test_it_plans_a_round_and_lists_it(page):
     asked = question()
-    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].seen
+    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].fingerprint
     answer = page.post(address("dataset-rounds"), asked | {"act": "plan", "seen": seen}, follow=True)
     assert "Round 1 is planned" in answer.content.decode()
     assert "waits for its shuffler" in answer.content.decode()
@@ -179,7 +179,7 @@ def test_the_sheet_names_who_took_part(page, steward, dataset, shuffler):
 
 def test_what_changed_since_its_cost_was_shown_is_shown_again(page):
     asked = question()
-    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].seen
+    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].fingerprint
     answer = page.post(address("dataset-rounds"), asked | {"act": "plan", "seen": seen, "epsilon": "3"})
     assert "changed something" in answer.content.decode()
     assert not Round.objects.exists()

@@ -47,7 +47,7 @@ def test_it_keeps_the_shares_and_writes_an_event(make_dataset, store, read):
     assert hashlib.sha256(GuideFile.objects.get().shares).hexdigest() == read.guide.sha256
     line = event_line(Event.objects.get(kind="guide"), exact_time=True)
     assert line.title == "Guide file stored"
-    shown = {fact.name: fact.after for fact in line.shown}
+    shown = {fact.name: fact.after for fact in line.main_facts}
     assert shown == {"guide": str(file.pk), "title": "Built-up area", "source": CITED.source, "licence": ""}
     assert verify(city).problem == ""
 

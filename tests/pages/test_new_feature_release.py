@@ -199,7 +199,7 @@ def test_sentences_become_the_epsilon_that_grants_them(send, panel, asked):
 
 def test_it_spends_what_was_found_and_the_sentences_can_be_changed(send):
     answer = send(**DAY)
-    shown = send(**dict(answer.context["looked_for"].wished) | {"act": "add"}).content.decode()
+    shown = send(**dict(answer.context["looked_for"].query) | {"act": "add"}).content.decode()
     assert 'name="wish1_distance_m" value="60000"' in shown
     assert 'id="planner"' in shown
     assert "What this release costs" not in shown

@@ -134,7 +134,7 @@ def test_it_offers_the_catalogue_with_the_parameters_of_each_mechanism(analyst, 
     assert 'min="1"' in width
     assert 'value="20"' in width
     assert form["privtree.tree_percent"].field.unit == "%"
-    assert [one.entry.name for one in form.mechanisms if one.chosen] == ["adaptive"]
+    assert [one.entry.name for one in form.mechanisms if one.is_selected] == ["adaptive"]
 
 
 def test_it_chooses_another_mechanism_where_no_number_of_persons_is_public(analyst, address, dataset):
@@ -142,7 +142,7 @@ def test_it_chooses_another_mechanism_where_no_number_of_persons_is_public(analy
 
     form = analyst.get(address).context["form"]
 
-    assert [one.entry.name for one in form.mechanisms if one.chosen] == ["sparse-emd"]
+    assert [one.entry.name for one in form.mechanisms if one.is_selected] == ["sparse-emd"]
 
 
 def test_it_asks_for_a_guess_of_the_number_of_persons_where_none_is_public(

@@ -121,7 +121,7 @@ def test_a_round_is_refused_with_the_reason(steward, people):
     walks = make_collection(people["steward"])
     restore(walks)
     rounds = address(walks, "dataset-rounds")
-    seen = steward.post(rounds, round_question(act="quote")).context["quote"].seen
+    seen = steward.post(rounds, round_question(act="quote")).context["quote"].fingerprint
     answer = steward.post(rounds, round_question(act="plan", seen=seen))
 
     assert "This dataset was restored from a backup" in answer.content.decode()

@@ -9,7 +9,7 @@ import pytest
 
 from heatmaps.ledger.reading import moment
 from heatmaps.models import Event
-from heatmaps.wording.goals import granted, planned, wished
+from heatmaps.wording.goals import granted, plan_sentences, wish_sentence
 from heatmaps.wording.guarantee import decimal, delta_of_a_move, factor, right_guesses, sentences
 from heatmaps.wording.local import statements
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
@@ -165,13 +165,13 @@ def test_what_wishes_cost_is_told_with_delta_and_rounded_up():
     exchange = flat(Fraction(1, 3), "1e-6", relation=Relation.REPLACE)
     (told,) = granted(exchange, [wish], diameter_m=5000)
     assert "costs ε = 0.3334, δ = 0.000001; at most ε = 0.1234567 was allowed" in told
-    grows, costs, _ = planned(wish.alpha_per_m, [wish])
+    grows, costs, _ = plan_sentences(wish.alpha_per_m, [wish])
     assert "grow by ε = 0.1234 a kilometre" in grows  # less than planned spends less
     assert "costs at most ε = 0.1235." in costs
     third = Fraction(1, 3)
-    _, costs, _ = planned(third / 1000, [wish])
+    _, costs, _ = plan_sentences(third / 1000, [wish])
     assert "costs at most ε = 0.3334." in costs
-    assert wished(wish).endswith("may cost ε = 0.1234567.")
+    assert wish_sentence(wish).endswith("may cost ε = 0.1234567.")
 
 
 def test_it_calls_a_weak_promise_weak():

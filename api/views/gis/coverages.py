@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from api.throttles import PublicThrottle, TilesThrottle, TokenThrottle
 from api.views.gis import parameters
 from api.views.gis.ogc import has_coverage
-from api.views.gis.shared import GisView, answered, published, settled
+from api.views.gis.shared import GisView, conditional_answer, json_answer, published
 from heatmaps import queries
 from heatmaps.children.turns import turn
 from heatmaps.exports import coverage, release_files
@@ -25,27 +25,27 @@ _TIFF: Final = "image/tiff; application=geotiff"
 _NAME: Final = "tif"
 
 
-class Coverage(GisView):
-    """The raster in whole, by byte ranges, or the cells that a box touches."""
+class CoverageView(GisView):
+    """Serves the raster in whole, by byte ranges, or the cells that a box touches."""
 
     query: ClassVar = frozenset({"bbox", "subset", "datetime"})
     repeatable = frozenset({"subset"})
 
     def get_throttles(self) -> list[Any]:
-        """Parts of the file are counted with tiles; what is sent whole or made anew is as rare as files."""
+        """Counts parts of the file with tiles; what is sent whole or made anew is as rare as files."""
         is_part = byte_ranges.asks_for_part(self.request) and not self.request.GET
         return [TokenThrottle(), TilesThrottle() if is_part else PublicThrottle()]
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = _with_coverage(request, release_id)
-        asked, region = data_slice_of(release), queries.released_region(release)
-        if not parameters.meets(request.GET, asked.since, asked.until):
+        data_slice, region = data_slice_of(release), queries.released_region(release)
+        if not parameters.meets(request.GET, data_slice.since, data_slice.until):
             return _nothing(request, release)
         box, file = parameters.subset(request.GET, region), release_files.download(release, _NAME)
         if box is None:
             return caching.answer(request, request.user, file, by="Authorization")
         key = hashlib.sha256(f"{file.key} {box}".encode()).hexdigest()
-        answer, done = settled(request, release, f'"{key}"', _TIFF)
+        answer, done = conditional_answer(request, release, f'"{key}"', _TIFF)
         if done:
             return answer
         try:
@@ -58,8 +58,8 @@ class Coverage(GisView):
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Schema(GisView):
-    """What the values of a raster are, as a JSON schema."""
+class RasterSchemaView(GisView):
+    """Describes the values of a raster, as a JSON schema."""
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = _with_coverage(request, release_id)
@@ -71,7 +71,7 @@ class Schema(GisView):
             "title": release.dataset.title,
             "properties": {"share": field},
         }
-        return answered(request, content, release=release, kind="application/schema+json")
+        return json_answer(request, content, release=release, kind="application/schema+json")
 
 
 def _nothing(request: Request, release: Release) -> HttpResponse:

@@ -29,8 +29,8 @@ _CRS: Final = {"type": "string", "enum": ["http://www.opengis.net/def/crs/OGC/1.
 _NUMBERS: Final = {"type": "integer", "minimum": 0, "default": 0}
 
 
-def described(server: str) -> dict[str, Any]:
-    """server: the address of the landing page, without a slash at its end."""
+def openapi_of(server: str) -> dict[str, Any]:
+    """Describes the API. server: the address of the landing page, without a slash at its end."""
     release = [{"$ref": "#/components/parameters/collectionId"}]
     paged = [_reference("offset")]
     return {
@@ -118,8 +118,14 @@ def _limit(usual: int, most: int) -> dict[str, Any]:
 def _parameter(
     name: str, schema: Mapping[str, Any], about: str, *, place: str = "query", **more: Any
 ) -> dict[str, Any]:
-    told = {"name": name, "in": place, "description": about, "required": place == "path", "schema": schema}
-    return {**told, **more}
+    parameter = {
+        "name": name,
+        "in": place,
+        "description": about,
+        "required": place == "path",
+        "schema": schema,
+    }
+    return {**parameter, **more}
 
 
 def _reference(name: str) -> dict[str, str]:
@@ -137,10 +143,10 @@ def _get(
     parameters: Sequence[Mapping[str, Any]] = (),
     more: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """more: statuses beside those of every address."""
-    others = sorted((_OTHERS | dict(more or {})).items())
+    """Describes reading an address. more: statuses beside those of every address."""
+    statuses = sorted((_OTHERS | dict(more or {})).items())
     answers = {"200": {"description": "As asked for.", "content": content}}
-    answers |= {str(status): {"description": about} for status, about in others}
+    answers |= {str(status): {"description": about} for status, about in statuses}
     return {
         "get": {
             "operationId": operation,

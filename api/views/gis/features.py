@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from api.views.gis import parameters
 from api.views.gis.ogc import CRS84, GEOJSON
-from api.views.gis.shared import GisView, Links, answered_text, published
+from api.views.gis.shared import GisView, Links, published, text_answer
 from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.features import Features
@@ -19,8 +19,8 @@ USUAL: Final = 1_000  # features on a page
 MOST: Final = 2_000
 
 
-class Items(GisView):
-    """A page of a release's features."""
+class ItemsView(GisView):
+    """Serves a page of a release's features."""
 
     query: ClassVar = frozenset({"bbox", "bbox-crs", "crs", "datetime", "limit", "offset"})
 
@@ -30,26 +30,26 @@ class Items(GisView):
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         for name in ("crs", "bbox-crs"):  # some programs name the only one that there is
             one_of(request, name, [CRS84])
-        box, asked = parameters.box(request.GET), data_slice_of(release)
+        box, data_slice = parameters.box(request.GET), data_slice_of(release)
         # The time of a feature is the period that the release is about.
-        in_time = parameters.meets(request.GET, asked.since, asked.until)
+        in_time = parameters.meets(request.GET, data_slice.since, data_slice.until)
         with release_files.features(release).open() as stream:
             features = Features.of(stream)
-            found = features.within(box) if in_time else np.empty(0, np.int64)
-            lines = features.read(found[offset : offset + limit])
+            indices = features.within(box) if in_time else np.empty(0, np.int64)
+            lines = features.read(indices[offset : offset + limit])
         links = Links(request)
-        links.add_pages("items", (release.pk,), offset=offset, limit=limit, count=found.size, kind=GEOJSON)
+        links.add_pages("items", (release.pk,), offset=offset, limit=limit, count=indices.size, kind=GEOJSON)
         links.add("collection", "collection", (release.pk,), title="What these features are of")
-        counts = f'"numberMatched": {found.size}, "numberReturned": {len(lines)}'
+        counts = f'"numberMatched": {indices.size}, "numberReturned": {len(lines)}'
         head = f'{{"type": "FeatureCollection", {counts}, "links": {links.as_json}, "features": [\n'
         text = head.encode() + b",\n".join(lines) + b"\n]}\n"
-        return answered_text(request, text, release=release, kind=GEOJSON)
+        return text_answer(request, text, release=release, kind=GEOJSON)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Item(GisView):
-    """One feature by its number."""
+class ItemView(GisView):
+    """Serves one feature by its number."""
 
     def get(self, request: Request, release_id: UUID, number: int) -> HttpResponseBase:
         release = published(request, release_id)
@@ -62,4 +62,4 @@ class Item(GisView):
         links.add("self", "item", (release.pk, number), kind=GEOJSON, title="This feature")
         links.add("collection", "collection", (release.pk,), title="What it is of")
         text = line.removesuffix(b"}") + f', "links": {links.as_json}}}\n'.encode()
-        return answered_text(request, text, release=release, kind=GEOJSON)
+        return text_answer(request, text, release=release, kind=GEOJSON)

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 
 from api.throttles import PublicThrottle, TokenThrottle
 from api.views.gis import parameters
-from api.views.gis.description import described
-from api.views.gis.shared import GisView, Links, address, answered, published
+from api.views.gis.description import openapi_of
+from api.views.gis.shared import GisView, Links, address, json_answer, published
 from heatmaps import queries
 from heatmaps.data_slice import moment_or_none
 from heatmaps.exports import release_files
@@ -39,28 +39,30 @@ _ABOUT: Final = (
 )
 
 
-class Landing(GisView):
+class LandingView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
         links = Links(request)
         links.add("self", "landing", title="This document")
         links.add("service-desc", "ogc-api", kind=OPENAPI, title="The description of this API")
         links.add("conformance", "conformance", title="The standards that it follows")
         links.add("data", "collections", title="The releases that you may see")
-        return answered(request, {"title": "Hazemap", "description": _ABOUT, "links": links.made})
+        return json_answer(request, {"title": "Hazemap", "description": _ABOUT, "links": links.made})
 
 
-class Conformance(GisView):
+class ConformanceView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
-        return answered(request, {"conformsTo": [f"http://www.opengis.net/spec/{name}" for name in _CLASSES]})
+        return json_answer(
+            request, {"conformsTo": [f"http://www.opengis.net/spec/{name}" for name in _CLASSES]}
+        )
 
 
-class Description(GisView):
+class DescriptionView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
-        return answered(request, described(address(request, "landing").rstrip("/")), kind=OPENAPI)
+        return json_answer(request, openapi_of(address(request, "landing").rstrip("/")), kind=OPENAPI)
 
 
-class Collections(GisView):
-    """The published releases that whoever asks may see, the latest first."""
+class CollectionsView(GisView):
+    """Lists the published releases that whoever asks may see, the latest first."""
 
     query: ClassVar = frozenset({"limit", "offset"})
     throttle_classes = [TokenThrottle, PublicThrottle]  # a page of it is as much work as a file
@@ -69,26 +71,26 @@ class Collections(GisView):
         limit = parameters.whole(request.GET, "limit", usual=_USUAL_PAGE, least=1, most=_MOST_ON_PAGE)
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         rows = queries.readable_releases(request.user)
-        shown = list(rows[offset : offset + limit])
-        note_reads(request.user, {release.dataset_id for release in shown if not release.is_public})
+        releases = list(rows[offset : offset + limit])
+        note_reads(request.user, {release.dataset_id for release in releases if not release.is_public})
         links = Links(request)
         links.add_pages("collections", offset=offset, limit=limit, count=rows.count())
-        content = {"links": links.made, "collections": [collection(request, release) for release in shown]}
-        return answered(request, content)
+        content = {"links": links.made, "collections": [collection(request, release) for release in releases]}
+        return json_answer(request, content)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Collection(GisView):
+class CollectionView(GisView):
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)
-        return answered(request, collection(request, release), release=release)
+        return json_answer(request, collection(request, release), release=release)
 
 
 def collection(request: Request, release: Release) -> dict[str, Any]:
-    """A release as a collection: public facts alone."""
-    asked, promise = data_slice_of(release), promise_of(release)
-    period = [moment_or_none(asked.since), moment_or_none(asked.until)]
+    """Describes a release as a collection: public facts alone."""
+    data_slice, promise = data_slice_of(release), promise_of(release)
+    period = [moment_or_none(data_slice.since), moment_or_none(data_slice.until)]
     return {
         "id": str(release.pk),
         "title": f"{release.dataset.title}: {made_title(release)}",
@@ -105,8 +107,8 @@ def collection(request: Request, release: Release) -> dict[str, Any]:
 
 
 def has_coverage(release: Release) -> bool:
-    """Whether every cell of it is in a raster."""
-    return any(one.in_parts for one in release_files.formats_for(release))
+    """Tells whether every cell of it is in a raster."""
+    return any(file_format.in_parts for file_format in release_files.formats_for(release))
 
 
 def _grid(release: Release) -> Mapping[str, Any]:

@@ -32,7 +32,8 @@ _DAY: Final = timedelta(days=1)
 
 
 def box(query: Mapping[str, str]) -> Box | None:
-    """`bbox`: four numbers, or six of which two are heights; west may be above east, around the world."""
+    """Reads `bbox`: four numbers, or six of which two are heights; west may be above east, around the
+    world."""
     text = query.get("bbox")
     if text is None:
         return None
@@ -46,22 +47,23 @@ def box(query: Mapping[str, str]) -> Box | None:
 
 
 def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
-    """`subset`, or `bbox` in its place: the box of a coverage. whole: what an edge is that is left open."""
-    text, given = ",".join(query.getlist("subset")), box(query)
+    """Reads `subset`, or `bbox` in its place: the box of a coverage. whole: what an edge is that is left
+    open."""
+    text, bbox = ",".join(query.getlist("subset")), box(query)
     if "subset" not in query:
-        if given is not None and given[0] > given[2]:
+        if bbox is not None and bbox[0] > bbox[2]:
             raise ValidationError({"bbox": "allowed for a coverage: west at most east"})
-        return given
+        return bbox
     west, south, east, north = whole
     spans = {"lat": (south, north), "lon": (west, east)}
-    parts = {found[1].lower(): (found[2] or found[4], found[3] or found[4]) for found in _AXIS.finditer(text)}
-    is_read = ",".join(found[0] for found in _AXIS.finditer(text)) == text
+    parts = {match[1].lower(): (match[2] or match[4], match[3] or match[4]) for match in _AXIS.finditer(text)}
+    is_read = ",".join(match[0] for match in _AXIS.finditer(text)) == text
     is_read = is_read and 0 < len(parts) == text.count("(")
     for axis, ends in parts.items():
         low, high = (own if end == "*" else float(end) for end, own in zip(ends, spans[axis], strict=True))
         spans[axis] = low, high
         is_read = is_read and math.isfinite(high - low) and low <= high
-    if not is_read or given is not None:
+    if not is_read or bbox is not None:
         raise ValidationError(
             {"subset": f"{printable(text)} is not allowed; allowed: {_SUBSET_ALLOWED}, no bbox"}
         )
@@ -70,7 +72,7 @@ def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
 
 
 def whole(query: Mapping[str, str], name: str, *, usual: int, least: int, most: int) -> int:
-    """A whole number; what is above the most is the most."""
+    """Reads a whole number; what is above the most is the most."""
     text = query.get(name, str(usual))
     if not _WHOLE.fullmatch(text) or int(text) < least:
         raise ValidationError(
@@ -80,7 +82,7 @@ def whole(query: Mapping[str, str], name: str, *, usual: int, least: int, most: 
 
 
 def meets(query: Mapping[str, str], since: int | None, until: int | None) -> bool:
-    """Whether `datetime` is left out or meets a period, in epoch seconds; None: no bound."""
+    """Tells whether `datetime` is left out or meets a period, in epoch seconds; None: no bound."""
     text = query.get("datetime")
     if text is None:
         return True
@@ -94,9 +96,9 @@ def meets(query: Mapping[str, str], since: int | None, until: int | None) -> boo
     return not (is_before or is_after)
 
 
-def _moment(text: str, sent: str, *, is_end: bool = False) -> datetime | None:
-    """None: open. A day ends with its last moment."""
-    if text in _OPEN and "/" in sent:
+def _moment(text: str, interval: str, *, is_end: bool = False) -> datetime | None:
+    """Reads a moment; None: open. A day ends with its last moment."""
+    if text in _OPEN and "/" in interval:
         return None
     text = text.upper()  # t and z may be small
     try:
@@ -104,14 +106,14 @@ def _moment(text: str, sent: str, *, is_end: bool = False) -> datetime | None:
     except ValueError:  # the 30th of February
         read = None
     if read is None or read.year in (1, 9999):
-        raise ValidationError({"datetime": f"{printable(sent)} is not allowed; allowed: {_TIME_ALLOWED}"})
+        raise ValidationError({"datetime": f"{printable(interval)} is not allowed; allowed: {_TIME_ALLOWED}"})
     if "T" not in text:
         read = read.replace(tzinfo=UTC) + (_DAY - timedelta(microseconds=1) if is_end else timedelta())
     return read
 
 
 def with_parameter(query: QueryDict, name: str, value: int) -> str:
-    """The same query with another value."""
+    """Returns the same query with another value."""
     changed = query.copy()
     changed[name] = str(value)
     return changed.urlencode()

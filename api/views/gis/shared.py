@@ -29,7 +29,7 @@ CREDENTIALS: Final = ["Authorization", "Cookie"]  # headers that say who asks
 
 @extend_schema(exclude=True)  # from the REST document: these follow standards of their own
 class GisView(ApiView):
-    """What it answers somebody without token and session may be read by any website."""
+    """Lets any website read what it answers somebody without token and session."""
 
     http_method_names = ["get", "head"]
     scopes = {"GET": Scope.READ}
@@ -54,14 +54,14 @@ class GisView(ApiView):
 
 
 def published(request: Request, release_id: UUID) -> Release:
-    """The release of that name, for those who may see it. Errors: Http404."""
+    """Returns the release of that name, for those who may see it. Errors: Http404."""
     return queries.published_for(request.user, release_id)
 
 
-def settled(
+def conditional_answer(
     request: Request, release: Release | None, etag: str, content_type: str
 ) -> tuple[HttpResponse, bool]:
-    """The head of an answer about a release, and whether whoever asks has its content already."""
+    """Returns the head of an answer about a release, and whether whoever asks has its content already."""
     head = HttpResponse(content_type=content_type)
     head["ETag"], head["Cache-Control"] = etag, caching.OWN
     if release is not None:
@@ -73,28 +73,28 @@ def settled(
 
 
 def address(request: Request, name: str, *arguments: object) -> str:
-    """Of a page of this room, as programs need it."""
+    """Returns the address of a page of this room, as programs need it."""
     return request.build_absolute_uri(reverse(f"gis:{name}", args=arguments))
 
 
-def answered(
+def json_answer(
     request: Request, content: Mapping[str, Any], *, release: Release | None = None, kind: str = JSON
 ) -> HttpResponse:
-    """JSON about a release, or about those that whoever asks may see; 304 for whoever has it."""
+    """Answers with JSON about a release, or about those that whoever asks may see; 304 for whoever has it."""
     text = json.dumps(content, ensure_ascii=False).encode()
-    return answered_text(request, text, release=release, kind=kind)
+    return text_answer(request, text, release=release, kind=kind)
 
 
-def answered_text(request: Request, text: bytes, *, release: Release | None, kind: str) -> HttpResponse:
-    """As `answered`, of what is written already."""
-    answer, done = settled(request, release, f'"{hashlib.sha256(text).hexdigest()}"', kind)
+def text_answer(request: Request, text: bytes, *, release: Release | None, kind: str) -> HttpResponse:
+    """Answers as `json_answer`, with what is written already."""
+    answer, done = conditional_answer(request, release, f'"{hashlib.sha256(text).hexdigest()}"', kind)
     if not done:
         answer.content = text
     return answer
 
 
 class Links:
-    """Links of one answer, in the order in which they are added."""
+    """Collects links of one answer, in the order in which they are added."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -114,7 +114,7 @@ class Links:
         kind: str = JSON,
         query: str = "",
     ) -> None:
-        """A link to a page of this room."""
+        """Adds a link to a page of this room."""
         href = address(self._request, name, *about) + (f"?{query}" if query else "")
         self.made.append({"href": href, "rel": rel, "type": kind, "title": title})
 
@@ -128,7 +128,7 @@ class Links:
         count: int,
         kind: str = JSON,
     ) -> None:
-        """To this page of a list, and to those after and before it."""
+        """Adds links to this page of a list, and to those after and before it."""
         query = self._request.GET
         self.add("self", name, about, title="This page", kind=kind, query=query.urlencode())
         if offset + limit < count:

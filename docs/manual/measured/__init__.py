@@ -13,7 +13,7 @@ __all__ = ["Numbers", "Picture", "Section", "sections"]
 
 @cache
 def sections() -> tuple[Section, ...]:
-    """In the order of the page."""
+    """Returns the sections in the order of the page."""
     return (
         maps.which(),
         maps.persons(),

@@ -51,7 +51,7 @@ def which() -> Section:
 
 def persons() -> Section:
     few, many = "50", "500"
-    said = [
+    texts = [
         flowing(f"""At ε = {epsilon}, {many} people instead of {few} changed the error of
         {mechanism_title(_USUAL)} from {digits(at[few])} to {digits(at[many])}.""")
         for epsilon, name in (("1", "heatmap-figure-6"), ("10", "heatmap-figure-4"))
@@ -60,7 +60,7 @@ def persons() -> Section:
     return Section(
         anchor="persons",
         title="More people",
-        sentences=(*said, _products(rows_of(_CHOICE))),
+        sentences=(*texts, _products(rows_of(_CHOICE))),
         pictures=(
             _by_mechanism("heatmap-figure-6", "ε = 1, one place", "people"),
             _by_mechanism("heatmap-figure-4", "ε = 10, one place", "people"),
@@ -149,8 +149,8 @@ def spread() -> Section:
 def _by_mechanism(
     name: str, title: str, x: str, *, logarithmic: tuple[bool, bool] = (False, True)
 ) -> Picture:
-    found = lines(rows_of(name), by="mechanism", x="x", y="emd")
-    return Picture(title=title, x=x, y=EMD, lines=found, logarithmic=logarithmic)
+    series = lines(rows_of(name), by="mechanism", x="x", y="emd")
+    return Picture(title=title, x=x, y=EMD, lines=series, logarithmic=logarithmic)
 
 
 def _by_x(name: str, mechanism: str) -> dict[str, float]:
@@ -168,15 +168,16 @@ def _what_an_error_is() -> str:
 
 
 def _nearest(rows: tuple[Row, ...]) -> dict[tuple[str, str], Row]:
-    """By persons and ε."""
-    found: dict[tuple[str, str], Row] = {}
-    for row in sorted(rows, key=lambda one: float(one["emd"])):
-        found.setdefault((row["persons"], row["epsilon"]), row)
-    return found
+    """Returns the row of the least error by persons and ε."""
+    nearest: dict[tuple[str, str], Row] = {}
+    for row in sorted(rows, key=lambda candidate: float(candidate["emd"])):
+        nearest.setdefault((row["persons"], row["epsilon"]), row)
+    return nearest
 
 
 def _advice(rows: tuple[Row, ...]) -> tuple[str, ...]:
-    """From which persons times ε on the usual mechanism was always the nearest, and how far off before."""
+    """Says from which persons times ε on the usual mechanism was always the nearest, and how far off
+    before."""
     nearest, title = _nearest(rows), mechanism_title(_USUAL)
     worst = max(
         value(rows, "emd", persons=count, epsilon=epsilon, mechanism=_USUAL) / float(row["emd"])

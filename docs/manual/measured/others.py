@@ -54,8 +54,8 @@ def centres() -> Section:
 
 
 def shuffled() -> Section:
-    utility, sent = "heatmap-figure-13", "heatmap-figure-12"
-    rows, bits = rows_of(utility), rows_of(sent)
+    utility, traffic = "heatmap-figure-13", "heatmap-figure-12"
+    rows, bits = rows_of(utility), rows_of(traffic)
     central, usual = (_row(rows, parts) for parts in ("central", "256"))
     rounds = [row for row in rows if row["B"] != "central"]
     return Section(
@@ -64,7 +64,7 @@ def shuffled() -> Section:
         sentences=(
             flowing(f"""With 50 people at ε = 5, each divided into 256 parts, the map of the shuffled
             round had an error of {_give_or_take(usual)}; that of a trusted server
-            {_give_or_take(central)}. {_told_apart(usual, central)}"""),
+            {_give_or_take(central)}. {_difference_sentence(usual, central)}"""),
             flowing(f"""The price of not having to trust the server is a δ, and what is sent:
             {digits(value(bits, "megabytes", B="256"))} megabytes from each device. Fewer parts send
             little less."""),
@@ -88,25 +88,25 @@ def shuffled() -> Section:
                 logarithmic=(True, False),
             ),
         ),
-        sources=sources(utility, sent),
+        sources=sources(utility, traffic),
     )
 
 
 def _row(rows: Iterable[Row], parts: str) -> Row:
-    (found,) = (row for row in rows if row["B"] == parts)
-    return found
+    (match,) = (row for row in rows if row["B"] == parts)
+    return match
 
 
 def _give_or_take(row: Row) -> str:
     return f"{digits(float(row['emd']))} (give or take {digits(2 * float(row['emd_se']))})"
 
 
-def _told_apart(one: Row, other: Row) -> str:
-    """Whether two errors differ by more than twice the standard error of their difference."""
-    difference = abs(float(one["emd"]) - float(other["emd"]))
-    if difference < 2 * math.hypot(float(one["emd_se"]), float(other["emd_se"])):
-        return f"{one['trials']} trials cannot tell them apart."
-    return f"That is {digits(float(one['emd']) / float(other['emd']))} times as much."
+def _difference_sentence(first: Row, second: Row) -> str:
+    """Says whether two errors differ by more than twice the standard error of their difference."""
+    difference = abs(float(first["emd"]) - float(second["emd"]))
+    if difference < 2 * math.hypot(float(first["emd_se"]), float(second["emd_se"])):
+        return f"{first['trials']} trials cannot tell them apart."
+    return f"That is {digits(float(first['emd']) / float(second['emd']))} times as much."
 
 
 def points() -> Section:

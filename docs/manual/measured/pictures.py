@@ -15,7 +15,7 @@ SIDE_KM: Final = 10  # of the region that errors are told in metres for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Lines by name; `logarithmic`: the horizontal axis, the vertical one."""
+    """Holds lines by name; `logarithmic`: the horizontal axis, the vertical one."""
 
     title: str
     x: str
@@ -26,7 +26,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """A table for reading: heads, and rows that begin with their own head."""
+    """Holds a table for reading: heads, and rows that begin with their own head."""
 
     title: str
     heads: tuple[str, ...]
@@ -35,7 +35,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """`anchor` is its place on the page; `sources` are the tables that all of its numbers come from."""
+    """Holds a part of the page, at `anchor`; `sources` are the tables that all of its numbers come from."""
 
     anchor: str
     title: str
@@ -50,12 +50,12 @@ class Section:
 
 
 def flowing(text: str) -> str:
-    """A sentence that was broken over lines of the program."""
+    """Joins a sentence that was broken over lines of the program."""
     return " ".join(text.split())
 
 
 def rows_of(name: str, **where: str) -> tuple[Row, ...]:
-    """The rows of a kept table with these values."""
+    """Returns the rows of a kept table with these values."""
     return tuple(
         row for row in table(name).rows if all(row[column] == value for column, value in where.items())
     )
@@ -66,22 +66,23 @@ def sources(*names: str) -> tuple[TableSource, ...]:
 
 
 def lines(rows: Iterable[Row], *, by: str, x: str, y: str) -> dict[str, Points]:
-    """A line for each value of the column `by`, in the order of the rows."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    """Returns a line for each value of the column `by`, in the order of the rows."""
+    series: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
-        found.setdefault(mechanism_title(row[by]), []).append((float(row[x]), float(row[y])))
-    return {name: tuple(points) for name, points in found.items()}
+        series.setdefault(mechanism_title(row[by]), []).append((float(row[x]), float(row[y])))
+    return {name: tuple(points) for name, points in series.items()}
 
 
 def columns(rows: Sequence[Row], names: Mapping[str, str], *, x: str) -> dict[str, Points]:
-    """A line for each of these columns, by the names they get."""
+    """Returns a line for each of these columns, by the names they get."""
     return {
         title: tuple((float(row[x]), float(row[column])) for row in rows) for column, title in names.items()
     }
 
 
 def mechanism_title(label: str) -> str:
-    """The catalogue's title of a mechanism, with what else the label says; other labels as they are."""
+    """Returns the catalogue's title of a mechanism, with what else the label says; other labels as they
+    are."""
     name, _, more = label.partition(" ")
     title = mechanisms.mechanism_title(name)
     if title == name:
@@ -90,28 +91,29 @@ def mechanism_title(label: str) -> str:
 
 
 def value(rows: Iterable[Row], column: str, **where: str) -> float:
-    """Of the one row with these values. Errors: ValueError where there is not exactly one."""
-    (found,) = (row for row in rows if all(row[key] == wanted for key, wanted in where.items()))
-    return float(found[column])
+    """Returns the number of the one row with these values. Errors: ValueError where there is not exactly
+    one."""
+    (match,) = (row for row in rows if all(row[key] == text for key, text in where.items()))
+    return float(match[column])
 
 
 def digits(measured: float) -> str:
-    """To two digits."""
+    """Writes a number to two digits."""
     return number(measured, digits=2)
 
 
 def metres(emd: float) -> str:
-    """An error as a distance in a region of `SIDE_KM`."""
+    """Words an error as a distance in a region of `SIDE_KM`."""
     return length(emd * SIDE_KM * 1000, digits=2)
 
 
 def _numbers(picture: Picture) -> Numbers:
     xs = sorted({x for points in picture.lines.values() for x, _ in points})
-    found = {name: dict(points) for name, points in picture.lines.items()}
+    series = {name: dict(points) for name, points in picture.lines.items()}
     return Numbers(
         title=f"{picture.title}: {picture.y}",
         heads=(picture.x, *picture.lines),
-        rows=tuple((number(x, digits=6), *(_cell(points.get(x)) for points in found.values())) for x in xs),
+        rows=tuple((number(x, digits=6), *(_cell(points.get(x)) for points in series.values())) for x in xs),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from heatmaps.management.parsing import PureCommand
 from heatmaps.releases.epsilon.for_protection import PlannedAlpha, plan, rounded_down, wish
-from heatmaps.wording.goals import planned, wished
+from heatmaps.wording.goals import plan_sentences, wish_sentence
 from mechanisms.check import ParameterError
 from mechanisms.metric.protection_planner import Wish
 
@@ -42,9 +42,9 @@ def _wish(text: str) -> Wish:
 
 
 def _lines(found: PlannedAlpha) -> list[str]:
-    lines = [wished(each) for each in found.wishes]
+    lines = [wish_sentence(each) for each in found.wishes]
     lines.append(f"alpha per metre: {rounded_down(found.alpha_per_m)}")
-    lines += planned(found.alpha_per_m, found.wishes)
+    lines += plan_sentences(found.alpha_per_m, found.wishes)
     if found.epsilon is not None:
         lines.append(f"epsilon at the radius: {rounded_down(found.epsilon)}")
     return lines
@@ -54,5 +54,5 @@ def _result(found: PlannedAlpha) -> dict[str, object]:
     return {
         "alpha_per_m": rounded_down(found.alpha_per_m),
         "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),
-        "sentences": list(planned(found.alpha_per_m, found.wishes)),
+        "sentences": list(plan_sentences(found.alpha_per_m, found.wishes)),
     }

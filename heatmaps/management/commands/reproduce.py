@@ -33,7 +33,7 @@ class Command(BaseCommand):
                 files = f" [{experiment.files}]" if experiment.files else ""
                 self.stdout.write(f"{name}{files}: {experiment.title}")
             return
-        request = registry.Request(
+        request = registry.ExhibitRequest(
             name=options["name"],
             folder=Path(options["output"]),
             full=options["full"],

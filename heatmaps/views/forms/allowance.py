@@ -12,7 +12,7 @@ EVERYBODY, AMOUNT, UNLIMITED = "", "amount", "unlimited"
 
 
 class AllowanceForm(ReasonField):
-    """`asked` is what `allowances.change` takes."""
+    """Reads what `allowances.change` takes, which is then in `arguments`."""
 
     analyst = forms.ChoiceField(label="Whose", required=False)
     account = forms.ChoiceField(label="Account")
@@ -37,7 +37,7 @@ class AllowanceForm(ReasonField):
         names = [(name, name) for name in askers(dataset)]
         offer(self, "analyst", [(EVERYBODY, "everyone else"), *names])
 
-    def asked(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         typed = self.cleaned_data
         allowance = {AMOUNT: typed["amount"], UNLIMITED: None, DEFAULT: DEFAULT}[typed["rule"]]
         return {

@@ -15,7 +15,7 @@ _USUAL_RADIUS_M = 500
 
 
 class BlurForm(forms.Form):
-    """Shape only: what a mechanism allows is checked when the file is blurred."""
+    """Checks shape only: what a mechanism allows is checked when the file is blurred."""
 
     file = forms.FileField(
         label="File of check-ins",
@@ -56,20 +56,20 @@ class BlurForm(forms.Form):
 
     @property
     def mechanisms(self) -> list[tuple[str, str, bool]]:
-        """(name, title, chosen)."""
-        chosen = self["mechanism"].value()
-        return [(one.name, one.title, one.name == chosen) for one in self.entries]
+        """Returns (name, title, whether it is selected) of each mechanism."""
+        selection = self["mechanism"].value()
+        return [(entry.name, entry.title, entry.name == selection) for entry in self.entries]
 
     def question(self) -> BlurQuestion:
-        """Once the form is valid."""
+        """Returns the question, once the form is valid."""
         return _question(self.cleaned_data)
 
     def as_it_stands(self) -> BlurQuestion:
-        """With what was typed so far, or is offered: nothing of it is checked yet."""
+        """Returns the question as it was typed so far, or is offered: nothing of it is checked yet."""
         return _question({name: str(self[name].value() or "") for name in self.fields if name != "file"})
 
     def explain(self, error: ParameterError) -> None:
-        """Put a refusal beside its field."""
+        """Puts a refusal beside its field."""
         explain(self, error, {"max_rejected": "file"})
 
 

@@ -46,7 +46,7 @@ _FIELDS: Final = {
 
 
 class DatasetForm(RetentionFields, ScheduleFields):
-    """Valid once `NewDataset` accepts it, which is then in `new`."""
+    """Checks a new dataset: valid once `NewDataset` accepts it, which is then in `new`."""
 
     title = forms.CharField(
         max_length=120,
@@ -158,7 +158,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
     )
 
     def __init__(self, *arguments: Any, lakes: Collection[str] = (), **named: Any) -> None:
-        """`lakes`: names of the tables that can be read."""
+        """Offers `lakes`, the names of the tables that can be read."""
         super().__init__(*arguments, **named)
         offer(self, "lake", [(name, name) for name in lakes])
         if self.is_of_lake:
@@ -169,53 +169,53 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
     @classmethod
     def unsent(cls, typed: Mapping[str, str], lakes: Collection[str]) -> "DatasetForm":
-        """The form as it was typed so far: nothing of it is checked yet."""
+        """Returns the form as it was typed so far: nothing of it is checked yet."""
         return cls(initial={name: typed[name] for name in cls.base_fields if name in typed}, lakes=lakes)
 
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
-        """(value, title, what it hides, chosen) of each relation."""
-        chosen = Relation.REPLACE if self.is_of_devices else self["relation"].value()
+        """Returns (value, title, what it hides, whether it is selected) of each relation."""
+        selection = Relation.REPLACE if self.is_of_devices else self["relation"].value()
         offered = [Relation.REPLACE] if self.is_of_devices else list(_TITLES)
-        return [(r.value, _TITLES[r], _HIDES[r], r.value == chosen) for r in offered]
+        return [(r.value, _TITLES[r], _HIDES[r], r.value == selection) for r in offered]
 
     @property
     def is_of_devices(self) -> bool:
-        """Whether people's devices fill it, which have fields of their own."""
+        """Tells whether people's devices fill it, which have fields of their own."""
         return bool(self["source"].value() == "devices")
 
     @property
     def is_of_lake(self) -> bool:
-        """Whether it reads a table that stays in its owner's lake."""
+        """Tells whether it reads a table that stays in its owner's lake."""
         return bool(self["source"].value() == LAKE)
 
     @property
     def origins(self) -> list[tuple[str, str, bool]]:
-        """(value, title, chosen) of where check-ins can come from here."""
-        chosen = self["source"].value() or "files"
+        """Returns (value, title, whether it is selected) of where check-ins can come from here."""
+        selection = self["source"].value() or "files"
         has_lakes = self.is_of_lake or bool(self["lake"].subwidgets)
-        return [(value, title, value == chosen) for value, title in _ORIGINS if value != LAKE or has_lakes]
+        return [(value, title, value == selection) for value, title in _ORIGINS if value != LAKE or has_lakes]
 
     @property
     def usual_size(self) -> str:
-        """How many check-ins a dataset holds where nobody says."""
+        """Says how many check-ins a dataset holds where nobody says."""
         return RowCapacity.MEDIUM.label
 
     @property
     def strengths(self) -> str:
-        """Which ε is called what, for the page's script."""
+        """Returns, as JSON for the page's script, which ε is called what."""
         return json.dumps(_STRONGEST)
 
     @property
     def needs_more(self) -> bool:
-        """Whether something is wrong with a field that is shown on demand."""
+        """Tells whether something is wrong with a field that is shown on demand."""
         return any(name in self.errors for name in MORE)
 
     def clean_expected_persons(self) -> int | None:
-        """Left empty there is no guess; where the page did not ask, it is the usual one."""
-        asked = self.add_prefix("expected_persons") in self.data
+        """Reads the guess: none where it is left empty, the usual one where the page had no such field."""
+        has_field = self.add_prefix("expected_persons") in self.data
         guess: int | None = self.cleaned_data["expected_persons"]
-        return guess if asked else self.fields["expected_persons"].initial
+        return guess if has_field else self.fields["expected_persons"].initial
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data

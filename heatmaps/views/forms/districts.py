@@ -12,7 +12,7 @@ _PLAIN = {"autocomplete": "off"}
 
 
 class DistrictFileForm(forms.Form):
-    """Another file, or other facts of one; what a file may hold, its reader says."""
+    """Takes another file, or other facts of one; what a file may hold, its reader says."""
 
     title = forms.CharField(widget=forms.TextInput(attrs=_PLAIN), help_text="Such as Boroughs or Quarters.")
     source = forms.CharField(
@@ -47,11 +47,11 @@ class DistrictFileForm(forms.Form):
             field.label = "Another GeoJSON file in its place"
 
     def facts(self) -> DistrictFileFacts:
-        """Errors: `ParameterError` naming the field."""
+        """Returns the facts. Errors: `ParameterError` naming the field."""
         typed = self.cleaned_data
         return DistrictFileFacts(title=typed["title"], source=typed["source"], licence=typed["licence"])
 
-    def sent(self) -> bytes | None:
-        """The file, one byte more at most than it may have."""
+    def content(self) -> bytes | None:
+        """Returns the file, one byte more at most than it may have."""
         file = self.cleaned_data.get("file")
         return None if file is None else bytes(file.read(settings.MAX_DISTRICT_BYTES + 1))

@@ -7,7 +7,7 @@ from heatmaps.views.forms.shared import ReasonField
 
 
 class EmbeddingForm(ReasonField):
-    """Other websites, and why; the list is checked by `heatmaps.people.embedding`."""
+    """Takes other websites, and why; the list is checked by `heatmaps.people.embedding`."""
 
     embed_origins = forms.CharField(
         required=False,
@@ -20,5 +20,5 @@ class EmbeddingForm(ReasonField):
     field_order = ("embed_origins", "reason")
 
     def clean_embed_origins(self) -> list[str]:
-        """The lines that say something."""
+        """Returns the lines that say something."""
         return str(self.cleaned_data["embed_origins"]).split()

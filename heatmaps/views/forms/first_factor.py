@@ -10,7 +10,7 @@ from heatmaps.people import accounts
 
 
 class EndsTokens:
-    """A mixin before the form of a new second factor."""
+    """Asks, as a mixin before the form of a new second factor, whether tokens end."""
 
     user: User
     fields: dict[str, forms.Field]

@@ -20,9 +20,9 @@ Typed = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
-    """How things of one kind come into a form."""
+    """Describes how zones or places come into a form."""
 
-    one: str  # of them, in a word
+    noun: str  # of them, in a word
     collection: Any  # `Zones` or `Places`
     geometry: Callable[[Any], Mapping[str, Any]]  # of one thing, as GeoJSON has it
     template: str  # of the boxes for one thing more
@@ -30,21 +30,21 @@ class Gathering:
     boxed: Callable[[Typed, int], list[Any]]  # one thing or none; errors: `ParameterError` naming a box
     nothing_yet: str
 
-    def text(self, things: list[Any]) -> str:
-        """GeoJSON in degrees, a line each; what is read from it is the same to the last digit."""
+    def text(self, items: list[Any]) -> str:
+        """Writes GeoJSON in degrees, a line each; what is read from it is the same to the last digit."""
         features = [
-            {"type": "Feature", "properties": {"name": thing.name}, "geometry": self.geometry(thing)}
-            for thing in things
+            {"type": "Feature", "properties": {"name": item.name}, "geometry": self.geometry(item)}
+            for item in items
         ]
         lines = ",\n".join(json.dumps(feature, ensure_ascii=False) for feature in features)
         return f'{{"type": "FeatureCollection", "features": [\n{lines}\n]}}'
 
     def read(self, text: str) -> list[Any]:
-        """Errors: `ParameterError`."""
+        """Reads GeoJSON. Errors: `ParameterError`."""
         return list(self.collection.parse(text)) if text.strip() else []
 
     def read_file(self, file: Any) -> list[Any]:
-        """Errors: `ParameterError` naming `file`."""
+        """Reads a file of GeoJSON. Errors: `ParameterError` naming `file`."""
         if file is None:
             return []
         if (file.size or 0) > LONGEST_TEXT:
@@ -57,7 +57,7 @@ class Gathering:
 
 
 def geojson_box(*, help_text: str, **words: Any) -> forms.CharField:
-    """A text that holds everything that was gathered."""
+    """Makes a text that holds everything that was gathered."""
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"})
     help_text = f"{help_text} Added ones stand here."
     return forms.CharField(max_length=LONGEST_TEXT, widget=widget, help_text=help_text, **words)
@@ -97,14 +97,14 @@ def _name(typed: Typed, box: str, usual: str) -> str:
 
 
 def _parts(typed: Typed, box: str, most: int) -> int:
-    """Degrees of a box, in the parts that are stored."""
+    """Reads degrees of a box, in the parts that are stored."""
     return round(exact_decimal(box, typed.get(box) or "nothing", low=-most, high=most) * PER_DEGREE)
 
 
 # By the kind of the parameter that takes them.
 GATHERINGS: Final[Mapping[str, Gathering]] = {
     "zones": Gathering(
-        one="zone",
+        noun="zone",
         collection=Zones,
         geometry=lambda zone: {"type": "Polygon", "coordinates": [zone.degrees]},
         template="releases/zone_boxes.html",
@@ -116,7 +116,7 @@ GATHERINGS: Final[Mapping[str, Gathering]] = {
         nothing_yet="Draw a rectangle, choose a file, or paste GeoJSON: no zone is given yet.",
     ),
     "places": Gathering(
-        one="place",
+        noun="place",
         collection=Places,
         geometry=lambda place: {"type": "Point", "coordinates": place.degrees[::-1]},
         template="releases/place_boxes.html",

@@ -16,7 +16,7 @@ _LONGEST_PART: Final = 13
 
 
 class WishForm(forms.Form):
-    """Sentences "protect any … of a record moved by up to … at ε = …"; empty ones do not count.
+    """Reads sentences "protect any … of a record moved by up to … at ε = …"; empty ones do not count.
 
     Its fields stand in the form of a release: `wishes` are empty where nobody planned anything.
     """
@@ -45,22 +45,23 @@ class WishForm(forms.Form):
 
     @property
     def rows(self) -> list[list[forms.BoundField]]:
-        """The fields of one sentence after the other, and of one more than are used."""
+        """Returns the fields of one sentence after the other, and of one more than are used."""
         rows = [[self[name] for name in _names(row)] for row in range(SENTENCES)]
         used = [at for at, row in enumerate(rows) if any(field.value() or field.errors for field in row)]
         return rows[: max(used, default=-1) + 2]
 
     @property
     def is_used(self) -> bool:
-        """Whether anything was typed, or refused."""
+        """Tells whether anything was typed, or refused."""
         return any(self[name].value() or self[name].errors for name in self.fields)
 
     def typed(self) -> list[tuple[str, str]]:
-        """(name, value) of what was typed, to be typed once more."""
+        """Returns (name, value) of what was typed, to be typed once more."""
         return [(name, value) for name in self.fields if (value := self[name].value())]
 
     def refuse(self, error: ParameterError) -> bool:
-        """Put what a release refuses of a plan beside the first sentence; False where it refuses else."""
+        """Puts what a release refuses of a plan beside the first sentence; False where it refuses something
+        else."""
         if error.parameter not in ("part", "distance_m"):
             return False
         self.add_error(_names(0)[_BLANKS.index(error.parameter)], refusal_text(error))

@@ -10,7 +10,7 @@ _PLAIN = {"autocomplete": "off"}
 
 
 class GuideFileForm(forms.Form):
-    """A file to start from; what it may hold, its reader says."""
+    """Takes a file to start from; what it may hold, its reader says."""
 
     file = forms.FileField(
         label="GeoTIFF file",
@@ -30,6 +30,6 @@ class GuideFileForm(forms.Form):
     )
 
     def facts(self) -> GuideFileFacts:
-        """Errors: `ParameterError` naming the field."""
+        """Returns the facts. Errors: `ParameterError` naming the field."""
         typed = self.cleaned_data
         return GuideFileFacts(title=typed["title"], source=typed["source"], licence=typed["licence"])

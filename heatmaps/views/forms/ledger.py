@@ -12,7 +12,7 @@ from heatmaps.wording.events import TITLES
 
 
 class LedgerFilter(forms.Form):
-    """By kind, person and day; a value that does not exist selects nothing of its own."""
+    """Filters by kind, person and day; a value that does not exist selects nothing of its own."""
 
     kind = forms.ChoiceField(required=False, label="What")
     person = forms.ChoiceField(required=False, label="Who")
@@ -31,7 +31,7 @@ class LedgerFilter(forms.Form):
         offer(self, "person", [("", "everybody"), *((name, name) for name in names)])
 
     def selection(self) -> Selection:
-        """What is wrong is left out, and the form says so."""
+        """Returns the selection without what is wrong, which the form says."""
         self.is_valid()
         return Selection(
             kind=self.cleaned_data.get("kind") or "",
@@ -45,7 +45,7 @@ class LedgerFilter(forms.Form):
 
     @property
     def query(self) -> str:
-        """Of the address of another page of the same selection."""
-        chosen = self.selection()
-        named = {"kind": chosen.kind, "person": chosen.person, "day": chosen.day}
+        """Returns the query of another page of the same selection."""
+        selection = self.selection()
+        named = {"kind": selection.kind, "person": selection.person, "day": selection.day}
         return urlencode({name: value for name, value in named.items() if value})

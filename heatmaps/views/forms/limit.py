@@ -12,7 +12,7 @@ from mechanisms.check import ParameterError
 
 
 class LimitForm(ReasonField):
-    """Valid, `limit` and `seen` are the new limit and the one on the page, in the account's units or None."""
+    """Reads the new limit and, in `seen`, the one on the page: both in the account's units, or None."""
 
     limit = DecimalText(label="New limit", required=False)
     seen = forms.CharField(widget=forms.HiddenInput, required=False)

@@ -17,10 +17,10 @@ KINDS: Final[Mapping[Kind, str]] = {kind.name: kind.choice for kind in RESULT_KI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismFields:
-    """One mechanism of the form with the bound fields of its own parameters."""
+    """Holds one mechanism of the form with the bound fields of its own parameters."""
 
     entry: AnyEntry
-    chosen: bool
+    is_selected: bool
     fits: bool  # what was said of trust and protection
     trusted: str
     protected: str
@@ -30,49 +30,51 @@ class MechanismFields:
 
     @property
     def line(self) -> str:
-        """The first sentence of what it does."""
+        """Returns the first sentence of what it does."""
         return self.entry.summary.split(". ")[0].removesuffix(".") + "."
 
     @property
     def is_set(self) -> bool:
-        """Whether a parameter is other than it opens with, or refused."""
+        """Tells whether a parameter is other than it opens with, or refused."""
         return any(
             field.errors or (field.value() or None) not in (None, field.initial) for field in self.fields
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Mechanisms for one kind of result: those most people want, and the others, folded away."""
+class MechanismGroup:
+    """Holds mechanisms for one kind of result: those most people want, and the unusual ones, folded away."""
 
     title: str
     usual: tuple[MechanismFields, ...]
-    others: tuple[MechanismFields, ...]
-    opens: bool  # the chosen one, or one that was asked for by an answer, is among the others
+    unusual: tuple[MechanismFields, ...]
+    opens: bool  # the selected one, or one that was asked for by an answer, is unusual
 
 
-def groups(mechanisms: Sequence[MechanismFields], *, first: str, answers: Answers) -> list[Group]:
-    """By kind, the mechanism of the name `first` before the rest."""
-    made = []
+def groups(mechanisms: Sequence[MechanismFields], *, first: str, answers: Answers) -> list[MechanismGroup]:
+    """Groups mechanisms by kind, the one of the name `first` before the rest."""
+    by_kind = []
     for kind, title in KINDS.items():
         own = sorted(
-            (one for one in mechanisms if one.entry.kind == kind), key=lambda one: one.entry.name != first
+            (fields for fields in mechanisms if fields.entry.kind == kind),
+            key=lambda fields: fields.entry.name != first,
         )
-        others = tuple(one for one in own if one.entry.aside)
-        opens = any(one.chosen or (answers.any and one.fits) for one in others)
-        usual = tuple(one for one in own if not one.entry.aside)
-        made += [Group(title=title, usual=usual, others=others, opens=opens)] if own else []
-    return made
+        unusual = tuple(fields for fields in own if fields.entry.aside)
+        opens = any(fields.is_selected or (answers.any and fields.fits) for fields in unusual)
+        usual = tuple(fields for fields in own if not fields.entry.aside)
+        by_kind += [MechanismGroup(title=title, usual=usual, unusual=unusual, opens=opens)] if own else []
+    return by_kind
 
 
 def questions(dataset: Dataset, answers: Answers) -> list[tuple[str, str, list[tuple[str, str, bool]]]]:
-    """(name, question, [(value, words, chosen)]) of who is trusted and what is to be protected."""
+    """Returns (name, question, [(value, words, whether it is selected)]) of who is trusted and what is to be
+    protected."""
     protections = mechanism_choice.protections(dataset)
-    asked = (
+    rows = (
         ("trusted", "Who may be trusted?", mechanism_choice.TRUSTED, answers.trusted),
         ("protects", "What has to be protected?", protections, answers.protects),
     )
     return [
-        (name, question, [(value, text, value == chosen) for value, text in offered])
-        for name, question, offered, chosen in asked
+        (name, question, [(value, text, value == answer) for value, text in offered])
+        for name, question, offered, answer in rows
     ]

@@ -11,7 +11,7 @@ from mechanisms.check import ParameterError
 
 
 class NameForm(forms.Form):
-    """What members call a release; what a text may hold, `heatmaps.releases.names` checks.
+    """Asks what members call a release; what a text may hold, `heatmaps.releases.names` checks.
 
     Only for forms that are sent by POST: a name is nothing for addresses.
     """
@@ -33,11 +33,11 @@ class NameForm(forms.Form):
         return typed
 
     def label(self) -> Label:
-        """Once the form is valid."""
+        """Returns name and note, once the form is valid."""
         return Label(name=self.cleaned_data["name"], note=self.cleaned_data["note"])
 
 
 class RenameForm(NameForm):
-    """The same for a release that is there; stewards of a public one say who reads it."""
+    """Asks the same for a release that is there; stewards of a public one say who reads it."""
 
     public = forms.BooleanField(required=False, label="Show the name and note publicly")

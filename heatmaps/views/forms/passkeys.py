@@ -29,7 +29,7 @@ _UNREADABLE: Final = (
 
 
 class CredentialField(forms.JSONField):
-    """The browser's answer, of usual length and depth."""
+    """Reads the browser's answer, of usual length and depth."""
 
     widget = forms.HiddenInput
 
@@ -37,16 +37,16 @@ class CredentialField(forms.JSONField):
         if isinstance(value, str) and len(value) > LONGEST_ANSWER:
             raise passkeys.refusal()
         try:
-            found = super().to_python(value)
+            answer = super().to_python(value)
         except (RecursionError, forms.ValidationError):
             raise passkeys.refusal() from None
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             raise passkeys.refusal()
-        return found
+        return answer
 
 
 class NameField(forms.CharField):
-    """How somebody calls a passkey; only its owner sees it."""
+    """Asks how somebody calls a passkey; only its owner sees it."""
 
     def __init__(self, **options: Any) -> None:
         help_text = "So that you know it again: your phone, say, or a key on your key ring."
@@ -54,7 +54,7 @@ class NameField(forms.CharField):
 
 
 class PasskeyForm(EndsTokens, AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A new passkey, with which one also signs in without a password."""
+    """Adds a passkey, with which one also signs in without a password."""
 
     name = NameField(initial="Passkey")
     credential = CredentialField()
@@ -69,7 +69,7 @@ class PasskeyForm(EndsTokens, AddWebAuthnForm):  # type: ignore[misc]  # allauth
         if passkeys.passkeys_of(self.user).count() >= passkeys.MOST:
             raise forms.ValidationError(f"You have {passkeys.MOST} passkeys, the most there can be.")
         credential = self.cleaned_data.get("credential")
-        cleaned: dict[str, Any] = _checked(super().clean, auth.parse_registration_response, credential)
+        cleaned: dict[str, Any] = _check(super().clean, auth.parse_registration_response, credential)
         return cleaned
 
 
@@ -78,42 +78,42 @@ class NewNameForm(EditWebAuthnForm):  # type: ignore[misc]  # allauth has no typ
 
 
 class SecondFactorForm(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey after the password."""
+    """Takes a passkey after the password."""
 
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
 class AloneForm(LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey instead of a password."""
+    """Takes a passkey instead of a password."""
 
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
 class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey of somebody who is signed in."""
+    """Takes a passkey of somebody who is signed in."""
 
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
-def _accepted(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
+def _accept(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
     credential = form.cleaned_data.get("credential")
-    passkey: Authenticator = _checked(check, auth.parse_authentication_response, credential)
-    said = auth.parse_authentication_response(credential).response.authenticator_data
-    passkeys.count_use(passkey, said.counter)
+    passkey: Authenticator = _check(check, auth.parse_authentication_response, credential)
+    authenticator_data = auth.parse_authentication_response(credential).response.authenticator_data
+    passkeys.count_use(passkey, authenticator_data.counter)
     return passkey
 
 
-def _checked(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
-    """What `check` says of an answer that some page of this very address asked for.
+def _check(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
+    """Returns what `check` says of an answer that some page of this very address asked for.
 
     Errors: ValidationError.
     """

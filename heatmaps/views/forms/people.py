@@ -21,7 +21,7 @@ _REASON_HELP = (
 
 
 class RoleForm(forms.Form):
-    """A role; a reason where an administrator may have to give one."""
+    """Asks for a role; for a reason where an administrator may have to give one."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
     reason = forms.CharField(
@@ -33,7 +33,7 @@ class RoleForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, reasons: bool, **options: Any) -> None:
-        """reasons: whether the person who fills it in has to give one for stewards."""
+        """Leaves the reason out unless `reasons`: the person who fills it in has to give one for stewards."""
         super().__init__(data, **options)
         if not reasons:
             del self.fields["reason"]
@@ -55,7 +55,7 @@ class MemberForm(RoleForm):
 
 
 class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
-    """A new account: name, and a password twice, by Django's validators."""
+    """Makes an account: name, and a password twice, by Django's validators."""
 
     class Meta:
         model = User
@@ -68,11 +68,11 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
         self.fields["password2"].help_text = ""
 
     def validate_password_for_user(self, user: User, _field: str = "") -> None:
-        """What is wrong with a password stands where it was typed first."""
+        """Puts what is wrong with a password where it was typed first."""
         super().validate_password_for_user(user, "password1")  # type: ignore[misc]  # not in the stubs
 
     def say_taken(self) -> None:
-        """The name was taken at this very moment."""
+        """Says that the name was taken at this very moment."""
         self.add_error("username" if "username" in self.fields else NON_FIELD_ERRORS, "This name is taken.")
 
     def clean_username(self) -> str:
@@ -80,7 +80,7 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
 
 
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
-    """A new password, twice, of somebody who opened a link for it."""
+    """Asks somebody who opened a link for it for a new password, twice."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -96,7 +96,7 @@ class InstallationInvitationForm(forms.Form):
 
 
 class TokenForm(forms.Form):
-    """A new token of one's own."""
+    """Asks for a new token of one's own."""
 
     name = forms.CharField(
         max_length=80,

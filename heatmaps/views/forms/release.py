@@ -13,7 +13,7 @@ from heatmaps.releases.epsilon import for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.forms import mechanisms, start
 from heatmaps.views.forms.gathering import GATHERINGS, Gathering, file_box, geojson_box
-from heatmaps.views.forms.mechanisms import Group, MechanismFields
+from heatmaps.views.forms.mechanisms import MechanismFields, MechanismGroup
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain, offer
 from heatmaps.views.forms.start import NEWEST
 from heatmaps.wording import mechanism_choice
@@ -35,7 +35,7 @@ _NOT_GATHERED: Final = ("mechanism", "resolution", "delta", "error_m", "guide", 
 
 
 def _moment_field(kind: str, **words: Any) -> forms.CharField:
-    """A date or a time of day as it was typed: what it may be, the question says."""
+    """Makes a field for a date or a time of day as it was typed: what it may be, the question says."""
     widget = forms.TextInput(
         attrs={"type": kind, "autocomplete": "off"} | ({"step": "1"} if kind == "time" else {})
     )
@@ -43,7 +43,7 @@ def _moment_field(kind: str, **words: Any) -> forms.CharField:
 
 
 class ReleaseForm(forms.Form):
-    """Shape only: what a mechanism allows is checked when it is quoted.
+    """Checks shape only: what a mechanism allows is checked when it is quoted.
 
     It offers one mechanism of several, or it gathers what its only mechanism asks about: zones, places.
     """
@@ -81,7 +81,7 @@ class ReleaseForm(forms.Form):
         kind: str = "",
         completed: Collection[str] = (),
     ) -> None:
-        """`kind` of result that is chosen from the start; empty: a map, where there is one.
+        """Opens with the `kind` of result that is selected from the start; empty: a map, where there is one.
 
         `completed`: names of fields that get what they open with where nothing was sent of them.
         """
@@ -101,9 +101,11 @@ class ReleaseForm(forms.Form):
         if self.is_bound and missing:
             opened = {name: self.get_initial_for_field(self.fields[name], name) for name in missing}
             self.data = opened | dict(self.data.items())
-        self.start = start.sent(dataset, self.data.get("guide", ""), self.data.get("proposed", ""))
-        if not self.is_bound and self.chosen is not None:
-            self.start = start.opened(dataset, self.chosen.entry, str(self["epsilon"].value()))
+        self.start = start.submitted_start(dataset, self.data.get("guide", ""), self.data.get("proposed", ""))
+        if not self.is_bound and self.selected_mechanism is not None:
+            self.start = start.initial_start(
+                dataset, self.selected_mechanism.entry, str(self["epsilon"].value())
+            )
 
     def clean(self) -> dict[str, Any]:
         typed: dict[str, Any] = super().clean() or self.cleaned_data
@@ -118,20 +120,20 @@ class ReleaseForm(forms.Form):
 
     @property
     def entry(self) -> AnyEntry:
-        """Of the chosen mechanism, once the form is valid."""
+        """Returns the entry of the selected mechanism, once the form is valid."""
         return registry.get(self.cleaned_data.get("mechanism", self.entries[0].name))
 
     @property
     def mechanisms(self) -> list[MechanismFields]:
-        chosen = self["mechanism"].value() if "mechanism" in self.fields else self.entries[0].name
+        selection = self["mechanism"].value() if "mechanism" in self.fields else self.entries[0].name
         fitting = [entry.name for entry in sorted(self.entries, key=_usual_first) if self.answers.fit(entry)]
-        if fitting and not self.is_bound and chosen not in fitting:
-            chosen = fitting[0]
+        if fitting and not self.is_bound and selection not in fitting:
+            selection = fitting[0]
         return [
             MechanismFields(
                 entry=entry,
-                chosen=entry.name == chosen,
-                fits=entry.name in (*fitting, chosen if self.is_bound else ""),
+                is_selected=entry.name == selection,
+                fits=entry.name in (*fitting, selection if self.is_bound else ""),
                 trusted=mechanism_choice.trusted(entry),
                 protected=mechanism_choice.protected(entry),
                 who=mechanism_choice.who(entry),
@@ -143,30 +145,30 @@ class ReleaseForm(forms.Form):
 
     @cached_property
     def _usual_epsilons(self) -> dict[str, str]:
-        """By what is protected; from the limits of all accounts."""
+        """Returns the usual ε by what is protected; from the limits of all accounts."""
         return {
             "record": for_protection.usual_flat_epsilon(self._dataset),
             "moves": for_protection.usual_epsilon(self._dataset),
         }
 
     @property
-    def chosen(self) -> MechanismFields | None:
-        """None where what was sent names no mechanism."""
-        return next((one for one in self.mechanisms if one.chosen), None)
+    def selected_mechanism(self) -> MechanismFields | None:
+        """Returns the mechanism that is selected; None where the form names none that there is."""
+        return next((fields for fields in self.mechanisms if fields.is_selected), None)
 
     @property
     def shows_own(self) -> bool:
-        """Whether fields of the chosen mechanism are shown: where they matter to whoever asks."""
-        chosen = self.chosen
-        if chosen is None:
+        """Tells whether fields of the selected mechanism are shown: where they matter to whoever asks."""
+        selected = self.selected_mechanism
+        if selected is None:
             return False
         field = self.fields.get("mechanism")
-        is_usual = field is not None and chosen.entry.name == field.initial
-        return not is_usual or chosen.is_set or self._dataset.public_persons is None
+        is_usual = field is not None and selected.entry.name == field.initial
+        return not is_usual or selected.is_set or self._dataset.public_persons is None
 
     @property
-    def groups(self) -> list[Group]:
-        """What is chosen from the start stands before the rest."""
+    def groups(self) -> list[MechanismGroup]:
+        """Groups the mechanisms; what is selected from the start stands before the rest."""
         first = self.fields["mechanism"].initial
         return mechanisms.groups(self.mechanisms, first=first, answers=self.answers)
 
@@ -180,23 +182,23 @@ class ReleaseForm(forms.Form):
 
     @property
     def asks_for_a_slice(self) -> bool:
-        """Whether anything was typed, or refused, about a data slice."""
+        """Tells whether anything was typed, or refused, about a data slice."""
         names = _PERIOD_FIELDS if self.gathering else (*_PERIOD_FIELDS, *EDGES)
         return any(self[name].value() or self[name].errors for name in names)
 
     @property
     def typed_start(self) -> list[tuple[str, str]]:
-        """What `typed` leaves to the page, which is spent as it was shown."""
-        shows = self.start.is_proposed and self.start.chosen is not None
+        """Returns what `typed` leaves to the page, which is spent as it was shown."""
+        shows = self.start.is_proposed and self.start.guide is not None
         return [("guide", self.start.value)] if shows else []
 
     @property
     def text(self) -> forms.BoundField:
-        """What is gathered is in it."""
+        """Returns the field that holds what is gathered."""
         return self[self._text]
 
     def request(self) -> ReleaseRequest:
-        """What was asked for, once the form is valid."""
+        """Returns what was asked for, once the form is valid."""
         typed, entry = self.cleaned_data, self.entry
         values = {parameter: typed[name] for parameter, name in self._own[entry.name].items()}
         edges = [] if self.gathering else [typed[name] for name in EDGES]
@@ -209,34 +211,34 @@ class ReleaseForm(forms.Form):
             rectangle=edges if any(edges) else None,
             since=self._moment("since"),
             until=self._moment("until"),
-            guide=None if self.start.chosen is None else str(self.start.chosen.id),
+            guide=None if self.start.guide is None else str(self.start.guide.id),
         )
 
     def at(self, epsilon: str, **changes: str) -> Self:
-        """The same question at another ε, whatever that was found by, and with other fields."""
+        """Returns the same question at another ε, whatever that was found by, and with other fields."""
         answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""} | changes
         filled = type(self)(self._dataset, self.entries, answered, answers=self.answers)
         filled.full_clean()
         return filled
 
     def typed(self) -> list[tuple[str, str]]:
-        """(name, value) of what was asked for, to be asked for once more when it is paid."""
+        """Returns (name, value) of what was asked for, to be asked for once more when it is paid."""
         entry = self.entry
         left_out = {"error_m", "file", *self._boxes}  # answered by an ε; in the text
         left_out |= {"proposed", *(["guide"] if self.start.is_proposed else [])}  # made anew
         left_out |= {name for other, own in self._own.items() if other != entry.name for name in own.values()}
         left_out |= set() if entry.max_resolution else {"resolution"}
         left_out |= set() if entry.usual_delta else {"delta"}
-        asked = [(name, str(self[name].value() or "")) for name in self.fields if name not in left_out]
-        return asked + [(name, value) for name, value in asdict(self.answers).items() if value]
+        pairs = [(name, str(self[name].value() or "")) for name in self.fields if name not in left_out]
+        return pairs + [(name, value) for name, value in asdict(self.answers).items() if value]
 
     def explain(self, error: ParameterError) -> None:
-        """Put a refusal beside the field it is about."""
+        """Puts a refusal beside the field it is about."""
         fields = _EDGE_FIELDS | {"region": "mechanism"} | self._own[self.entry.name]
         explain(self, error, fields | ({"resolution": self._text} if self.gathering else {}))
 
     def _add_parameters(self, entry: AnyEntry) -> dict[str, str]:
-        """Names of the fields that are made for the parameters of a mechanism."""
+        """Makes fields for the parameters of a mechanism, and returns their names."""
         prefix = f"{entry.name}." if len(self.entries) > 1 else ""
         for parameter in entry.parameters:
             self.fields[f"{prefix}{parameter.name}"] = _field(parameter)
@@ -262,7 +264,7 @@ class ReleaseForm(forms.Form):
             del self.fields["delta"]
 
     def _usual_epsilon(self) -> str:
-        return self.chosen.usual_epsilon if self.chosen else _USUAL_EPSILON
+        return self.selected_mechanism.usual_epsilon if self.selected_mechanism else _USUAL_EPSILON
 
     def _offer_boxes(self, gathering: Gathering) -> None:
         for name in _NOT_GATHERED:
@@ -286,33 +288,34 @@ class ReleaseForm(forms.Form):
             self._show(gathering.text(things), emptied=self._boxes)
 
     def _show(self, text: str, emptied: Collection[str] = ()) -> None:
-        """What was gathered, where the form is shown once more."""
-        kept = {name: value for name, value in self.data.items() if name not in emptied}
-        self.data = kept | {self._text: text}
+        """Puts what was gathered into the form, which is shown once more."""
+        rest = {name: value for name, value in self.data.items() if name not in emptied}
+        self.data = rest | {self._text: text}
 
     def _start(self, typed: dict[str, Any]) -> None:
-        """What the map starts from; what else is wrong with the question, its quote says."""
+        """Sets what the map starts from; what else is wrong with the question, its quote says."""
         try:
             looks_for_epsilon = bool(typed["error_m"])
-            self.start = start.asked(self.start, self.entry, self.request(), looks_for_epsilon)
+            self.start = start.start_for_question(self.start, self.entry, self.request(), looks_for_epsilon)
         except ParameterError:
             return
         if self.start.refusal:
             self.add_error("guide", self.start.refusal)
 
     def _moment(self, bound: str) -> str | None:
-        """`since` or `until` of a request."""
+        """Returns `since` or `until` of a request."""
         day, time = self.cleaned_data[bound], self.cleaned_data[f"{bound}_time"]
         return f"{day}T{time}" if time else day or None
 
 
 def _usual_first(entry: AnyEntry) -> tuple[bool, bool, bool]:
-    """Folded away last; before that points after maps, and what needs a δ after what needs none."""
+    """Orders what is folded away last; before that points after maps, and what needs a δ after what needs
+    none."""
     return entry.aside, not entry.max_resolution, bool(entry.usual_delta)
 
 
 def _field(parameter: Parameter) -> forms.Field:
-    """Always optional: the fields of the mechanisms that were not chosen stay empty; the default is shown."""
+    """Makes a field that is always optional: those of other mechanisms stay empty; the default is shown."""
     words: dict[str, Any] = {"label": parameter.title, "help_text": parameter.help, "required": False}
     if parameter.kind in GATHERINGS:
         return geojson_box(**words)

@@ -10,7 +10,8 @@ from heatmaps.views.forms.shared import offer
 
 
 class RestorationForm(forms.Form):
-    """Nobody is ticked beforehand: whoever was removed since the backup must not come back unseen."""
+    """Asks who is still a member. Nobody is ticked beforehand: whoever was removed since the backup must not
+    come back unseen."""
 
     members = forms.TypedMultipleChoiceField(
         coerce=int,

@@ -7,7 +7,7 @@ from heatmaps.views.forms.shared import ReasonField, WholeNumber
 
 
 class RetentionFields(forms.Form):
-    """The field only."""
+    """Holds the field only."""
 
     retention_days = WholeNumber(
         required=False,
@@ -18,11 +18,11 @@ class RetentionFields(forms.Form):
     )
 
     def word_for_lake(self) -> None:
-        """Nothing is kept or deleted here, where check-ins stay in a lake."""
+        """Words the field for a lake, where nothing is kept or deleted here."""
         field = self.fields["retention_days"]
         field.label = "Read check-ins of the last"
         field.help_text = "Public. Each data version leaves out those of earlier days (UTC). Empty: none."
 
 
 class RetentionForm(ReasonField, RetentionFields):
-    """Another number of days for a dataset, and why."""
+    """Asks for another number of days for a dataset, and why."""

@@ -24,7 +24,7 @@ _TRUSTED: Final = {
 
 
 class MomentField(forms.DateTimeField):
-    """A date and a time of day in UTC."""
+    """Reads a date and a time of day in UTC."""
 
     def __init__(self, **options: Any) -> None:
         widget = forms.DateTimeInput(
@@ -34,7 +34,7 @@ class MomentField(forms.DateTimeField):
 
 
 class RoundForm(forms.Form):
-    """Shape only: what a round may be is checked when it is quoted."""
+    """Checks shape only: what a round may be is checked when it is quoted."""
 
     mechanism = forms.ChoiceField(widget=forms.RadioSelect, label="What devices do")
     epsilon = DecimalText(
@@ -91,9 +91,9 @@ class RoundForm(forms.Form):
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[DeviceEntry, bool]]]]:
-        """(whom it trusts, (entry, chosen) of each way)."""
-        chosen = self["mechanism"].value()
-        choices = [(entry, entry.name == chosen) for entry in self.entries]
+        """Returns (whom it trusts, (entry, whether it is selected) of each way)."""
+        selection = self["mechanism"].value()
+        choices = [(entry, entry.name == selection) for entry in self.entries]
         return [
             (heading, of_trust)
             for trust, heading in _TRUSTED.items()
@@ -110,17 +110,18 @@ class RoundForm(forms.Form):
         return typed
 
     @property
-    def seen(self) -> str:
-        """What a shown cost is of: another text, and the cost is shown again before anything is reserved."""
+    def fingerprint(self) -> str:
+        """Returns the fingerprint of what a shown cost is of: with another one the cost is shown again before
+        anything is reserved."""
         return hashlib.sha256(repr(sorted(self.cleaned_data.items(), key=str)).encode()).hexdigest()
 
     @property
     def moments(self) -> dict[str, datetime]:
-        """Once the form is valid."""
+        """Returns the moments, once the form is valid."""
         return {name: self.cleaned_data[name].replace(tzinfo=UTC) for name in ("opens_at", "closes_at")}
 
     def request(self) -> RoundRequest:
-        """Once the form is valid."""
+        """Returns the question, once the form is valid."""
         typed = self.cleaned_data
         return RoundRequest(
             mechanism=typed["mechanism"],

@@ -12,7 +12,7 @@ SCHEDULE_FIELDS: Final = {f"schedule.{name}": name for name in ("every", "hour",
 
 
 class ScheduleFields(forms.Form):
-    """Fields only; `schedule_of` makes a schedule of what was typed."""
+    """Holds fields only; `schedule_of` makes a schedule of what was typed."""
 
     every = forms.ChoiceField(
         required=False,
@@ -45,7 +45,7 @@ class ScheduleFields(forms.Form):
 
 
 class ScheduleForm(ReasonField, ScheduleFields):
-    """Another schedule for a dataset, and why; once valid it is in `schedule`."""
+    """Asks for another schedule for a dataset, and why; once valid it is in `schedule`."""
 
     schedule: Schedule | None
 
@@ -60,7 +60,7 @@ class ScheduleForm(ReasonField, ScheduleFields):
 
 
 def schedule_of(typed: dict[str, Any]) -> Schedule | None:
-    """None: a steward says when. Errors: `ParameterError`."""
+    """Returns the schedule; None: a steward says when. Errors: `ParameterError`."""
     every = typed["every"]
     if not every:
         return None

@@ -15,7 +15,7 @@ LIKE_THIS: Final = "At least 8 characters. Not a common password, only digits, o
 
 
 class DecimalText(forms.CharField):
-    """A number kept exactly as it was typed: a float would change it."""
+    """Keeps a number exactly as it was typed: a float would change it."""
 
     def __init__(self, *, unit: str = "", **options: Any) -> None:
         self.unit = unit
@@ -24,7 +24,7 @@ class DecimalText(forms.CharField):
 
 
 def degrees_field() -> forms.CharField:
-    """A number box; what it may hold, the question says."""
+    """Makes a number box; what it may hold, the question says."""
     widget = forms.NumberInput(attrs={"step": "any", "autocomplete": "off"})
     return forms.CharField(max_length=40, required=False, widget=widget)
 
@@ -33,7 +33,7 @@ _PLAIN: Final = re.compile(r"[0-9+.eE-]*", re.ASCII)  # Python reads "٣" as 3 a
 
 
 class WholeNumber(forms.IntegerField):
-    """An integer in plain ASCII digits."""
+    """Reads an integer in plain ASCII digits."""
 
     def __init__(self, *, unit: str = "", **options: Any) -> None:
         self.unit = unit
@@ -44,7 +44,7 @@ class WholeNumber(forms.IntegerField):
 
 
 class PlainNumber(forms.FloatField):
-    """A finite number in plain ASCII digits."""
+    """Reads a finite number in plain ASCII digits."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=forms.NumberInput(attrs={"step": "any", "autocomplete": "off"}), **options)
@@ -54,7 +54,7 @@ class PlainNumber(forms.FloatField):
 
 
 class ReasonField(forms.Form):
-    """Why something changes that people rely on."""
+    """Asks why something changes that people rely on."""
 
     reason = forms.CharField(
         max_length=LONGEST_REASON,
@@ -64,21 +64,21 @@ class ReasonField(forms.Form):
 
 
 def offer(form: forms.Form, name: str, choices: Iterable[tuple[str, str]]) -> None:
-    """Give a field of choices those that are known when the form is made."""
+    """Gives a field of choices those that are known when the form is made."""
     field = form.fields[name]
     assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as its form declares it
     field.choices = list(choices)
 
 
 def explain(form: forms.Form, error: ParameterError, fields: Mapping[str, str]) -> None:
-    """Put a refusal beside the field it is about; `fields` says which field holds which parameter."""
+    """Puts a refusal beside the field it is about; `fields` says which field holds which parameter."""
     parameter = error.parameter.removeprefix("data_slice.")
     name = fields.get(parameter, parameter)
     form.add_error(name if name in form.fields else None, refusal_text(error))
 
 
 def refusal_text(error: ParameterError) -> str:
-    """What is not allowed and what is, for the place beside a field."""
+    """Says what is not allowed and what is, for the place beside a field."""
     return f"{error.value} is not allowed here. Allowed: {error.allowed}."
 
 

@@ -26,7 +26,7 @@ MAILS_SECONDS: Final = 3600
 
 
 class _Plain:
-    """Labels say what placeholders would; no browser guesses at names or codes."""
+    """Lets labels say what placeholders would; no browser guesses at names or codes."""
 
     fields: dict[str, forms.Field]
     labels: dict[str, str] = {}
@@ -93,8 +93,8 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
         accounts.set_password(self.user, typed["password1"], revoke_tokens=typed["revoke_tokens"])
 
 
-class _Counted(_Plain):
-    """A code that is checked where a try is left, and used once, whoever else sends it at this moment."""
+class _CountedCode(_Plain):
+    """Checks a code where a try is left, and uses it once, whoever else sends it at this moment."""
 
     user: User
     authenticator: Any
@@ -118,11 +118,11 @@ class _Counted(_Plain):
         raise refusal  # after the commit: the count stays
 
 
-class CodeForm(_Counted, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
+class CodeForm(_CountedCode, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
     pass
 
 
-class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
+class ConfirmByCodeForm(_CountedCode, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
     pass
 
 
@@ -131,15 +131,15 @@ class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: igno
     begins_with_a_field = False  # but with what is to be scanned
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """allauth keeps the new secret in the session, in clear: from one page to the next it is sealed."""
+        """Seals the new secret from one page to the next: allauth keeps it in the session, in clear."""
         session = context.request.session
         session[SECRET_SESSION_KEY] = unsealed(session.get(SECRET_SESSION_KEY, ""))
         super().__init__(*arguments, **named)
         session[SECRET_SESSION_KEY] = sealed(self.secret)
 
 
-class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
-    """How a new person, whom the provider knows, is called here."""
+class ProviderNameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
+    """Asks how a new person, whom the provider knows, is called here."""
 
     class Meta:
         model = User
@@ -149,7 +149,7 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
         return account_names.checked(str(self.cleaned_data["username"]))
 
     def say_taken(self) -> None:
-        """The name was taken at this very moment, or this person came by another page."""
+        """Says that the name was taken at this very moment, or this person came by another page."""
         self.add_error("username", "This name is taken.")
 
 

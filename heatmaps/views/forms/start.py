@@ -26,44 +26,44 @@ UNFITTING: Final = "This does not cover exactly the same part: choose another st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A select of starts, and which of them a question has."""
+    """Describes a select of starts, and which of them a question has."""
 
     dataset: Dataset
     offered: tuple[Chosen, ...] = ()
-    chosen: Chosen | None = None
-    sent: str = NEWEST
+    guide: Chosen | None = None
+    field_value: str = NEWEST
     is_proposed: bool = True  # by the page, not chosen by a person
     is_allowed: bool = False  # to start from one at the ε of the question
     refusal: str = ""  # of what a person chose
 
     @property
     def is_shown(self) -> bool:
-        is_map = self.chosen is not None or bool(self.refusal)
+        is_map = self.guide is not None or bool(self.refusal)
         return bool(self.offered and self.is_allowed) or (is_map and not self.is_proposed)
 
     @property
-    def kept(self) -> str:
-        """What a person chose, while the select is not shown; empty: nothing."""
-        return "" if self.is_proposed or self.is_shown else self.sent
+    def hidden_value(self) -> str:
+        """Returns what a person chose, while the select is not shown; empty: nothing."""
+        return "" if self.is_proposed or self.is_shown else self.field_value
 
     @property
     def value(self) -> str:
-        """What is selected."""
+        """Returns what is selected."""
         if self.refusal:
-            return self.sent
-        return NOTHING if self.chosen is None else str(self.chosen.id)
+            return self.field_value
+        return NOTHING if self.guide is None else str(self.guide.id)
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        others = [self.chosen] if self.chosen and self.chosen not in self.offered else []
-        told = [(str(one.id), option(self.dataset, one)) for one in (*self.offered, *others)]
-        if self.refusal and self.value not in dict(told):
-            told.append((self.value, "Your choice"))
-        return [*told, (NOTHING, "Nothing")]
+        own = [self.guide] if self.guide and self.guide not in self.offered else []
+        pairs = [(str(guide.id), option(self.dataset, guide)) for guide in (*self.offered, *own)]
+        if self.refusal and self.value not in dict(pairs):
+            pairs.append((self.value, "Your choice"))
+        return [*pairs, (NOTHING, "Nothing")]
 
 
-def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
-    """What an empty form opens with."""
+def initial_start(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
+    """Returns what an empty form opens with."""
     if not entry.takes_guide:
         return Start(dataset=dataset)
     offered = tuple(choices.fitting(dataset, WHOLE))
@@ -71,18 +71,21 @@ def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
     if not offered or not _is_in(allowed, epsilon):
         return Start(dataset=dataset, offered=offered)
     return Start(
-        dataset=dataset, offered=offered, chosen=starts.first_proposable(offered, None), is_allowed=True
+        dataset=dataset, offered=offered, guide=starts.first_proposable(offered, None), is_allowed=True
     )
 
 
-def sent(dataset: Dataset, guide: str, proposed: str) -> Start:
-    """What was sent of the select: its value, and what the page had selected."""
+def submitted_start(dataset: Dataset, guide: str, proposed: str) -> Start:
+    """Returns the start that a form names: `guide` is the select's value, `proposed` what the page had
+    selected."""
     value = guide or NOTHING
-    return Start(dataset=dataset, sent=value, is_proposed=value in (NEWEST, proposed))
+    return Start(dataset=dataset, field_value=value, is_proposed=value in (NEWEST, proposed))
 
 
-def asked(start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsilon: bool) -> Start:
-    """What a filled form asks for. Errors: `ParameterError` about the rest of the question."""
+def start_for_question(
+    start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsilon: bool
+) -> Start:
+    """Returns what a filled form starts from. Errors: `ParameterError` about the rest of the question."""
     if not entry.takes_guide:
         return start
     dataset = start.dataset
@@ -95,18 +98,18 @@ def asked(start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsi
     is_allowed = allowed is not None if looks_for_epsilon else _is_in(allowed, request.epsilon)
     start = replace(start, offered=offered, is_allowed=is_allowed)
     if start.is_proposed:
-        return replace(start, chosen=_proposed(dataset, request, start, looks_for_epsilon))
-    if start.sent == NOTHING:
+        return replace(start, guide=_proposed(dataset, request, start, looks_for_epsilon))
+    if start.field_value == NOTHING:
         return start
     try:
-        chosen = choices.resolved(dataset, start.sent, data_slice)
+        guide = choices.resolved(dataset, start.field_value, data_slice)
     except ParameterError:
         return replace(start, refusal=UNFITTING)
-    return replace(start, chosen=chosen, refusal="" if is_allowed else _not_here(dataset, entry, request))
+    return replace(start, guide=guide, refusal="" if is_allowed else _not_here(dataset, entry, request))
 
 
 def too_exact(least_m: float) -> str:
-    """Of an error that the chosen start allows at no ε."""
+    """Explains an error that the selected start allows at no ε."""
     return f"With this start the least is {length(least_m, rounding=UP)}: allow more, or start from Nothing."
 
 
