@@ -13,7 +13,7 @@ from hazemap_device.promise import check_promise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What both roles say a round is, and its table: the same for every person."""
+    """Holds what both roles say a round is, and its table: the same for every person."""
 
     facts: Facts
     table: bytes = field(repr=False)

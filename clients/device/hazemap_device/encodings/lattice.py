@@ -57,10 +57,10 @@ class AxisNoise:
 
     def moved(self, index: int, sums: RunningSums, words: WordSource) -> int:
         """Draws what is reported of an axis instead of `index`."""
-        drawn = uniform_below(words, self.total)
-        if drawn >= sums.last:
-            return min((drawn - sums.last) // self.uniform, self.side - 1)
-        return stopped(index, sums.at_most(drawn), self.side, words)
+        number = uniform_below(words, self.total)
+        if number >= sums.last:
+            return min((number - sums.last) // self.uniform, self.side - 1)
+        return stopped(index, sums.at_most(number), self.side, words)
 
 
 def stopped(index: int, offset: int, side: int, words: WordSource) -> int:
