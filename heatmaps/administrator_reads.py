@@ -43,7 +43,7 @@ def know_request(
 
 
 def record(reader: User, dataset_ids: Iterable[int]) -> None:
-    """Append a row for each dataset whose page `reader` did not open in the last minute."""
+    """Appends a row for each dataset whose page `reader` did not open in the last minute."""
     wanted, page, now = set(dataset_ids), _page(), int(time.time())
     if not wanted:
         return

@@ -51,7 +51,7 @@ class KeyMismatch(KeyFileError):  # noqa: N818 - reads as what it says
 
 
 def create(dataset: Dataset) -> str:
-    """Make the dataset's key and return its fingerprint, which the caller stores with the dataset.
+    """Makes the dataset's key and returns its fingerprint, which the caller stores with the dataset.
 
     The file is on disk when this returns. Should the dataset not come to be, `discard` it.
     """
@@ -83,7 +83,7 @@ def load(dataset: Dataset) -> bytes:
 
 
 def discard(dataset: Dataset) -> None:
-    """Delete the key of a dataset that never came to be."""
+    """Deletes the key of a dataset that never came to be."""
     (_folder() / _file_name(dataset.slug, dataset.key_fingerprint)).unlink(missing_ok=True)
 
 

@@ -24,7 +24,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def send(task_name: str, *ids: str) -> None:
-    """Queue a task when the current transaction commits (at once outside of one).
+    """Queues a task when the current transaction commits (at once outside of one).
 
     A broker that does not answer is no error: the database says what is to be done, and the sweep sends
     it again.

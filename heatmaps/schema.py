@@ -21,7 +21,7 @@ class TooOldError(Exception):
 
 
 def is_behind(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the database lacks a migration of this version."""
+    """Returns whether the database lacks a migration of this version."""
     try:
         refuse_too_old(connection)
     except TooOldError:

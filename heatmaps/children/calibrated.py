@@ -15,7 +15,7 @@ _STATED: Final = ("relation", "epsilon", "delta", "radius_m", "region", "persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrated:
+class Calibration:
     """What a quote says of a mechanism."""
 
     mechanism: Any  # one of the catalogue's
@@ -34,7 +34,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class MechanismQuestion:
     """Which mechanism of whole records is wanted."""
 
     name: str
@@ -79,7 +79,7 @@ class Asked:
             public["resolution"] = self.resolution
         return registry.get(self.name).calibrated(self.target, self.parameters, **public)
 
-    def answer(self) -> Calibrated | Refused:
+    def answer(self) -> Calibration | Refused:
         """May take seconds."""
         try:
             mechanism = self.built()
@@ -87,7 +87,7 @@ class Asked:
             # A name that is no parameter's may be any text.
             parameter = shown(error.parameter)
             return Refused(parameter=parameter, value=error.value, allowed=error.allowed)
-        return Calibrated(
+        return Calibration(
             mechanism=mechanism,
             guarantee=mechanism.guarantee,
             on_devices=getattr(mechanism, "guarantee_with_shuffler", None),

@@ -118,7 +118,7 @@ def finished(
 
 
 def ended(child: subprocess.Popen[bytes]) -> int:
-    """End the child now, if it still runs; how it ended: 0 where it had ended well."""
+    """Ends the child now, if it still runs; returns how it ended: 0 where it had ended well."""
     if child.poll() is None:
         child.kill()
     for pipe in (child.stdin, child.stdout):

@@ -25,7 +25,7 @@ Fields = MutableMapping[str, Any]
 
 
 def configure(form: str) -> dict[str, Any]:
-    """Set up structlog; the standard library's logging as Django's `LOGGING`. `form`: one of `FORMATS`.
+    """Sets up structlog; the standard library's logging as Django's `LOGGING`. `form`: one of `FORMATS`.
 
     Errors: RuntimeError naming the variable.
     """

@@ -17,7 +17,7 @@ def keep_new_files_private() -> None:
 
 
 def folder(path: Path) -> Path:
-    """Make a folder of mode 700, or tighten the one that is there.
+    """Makes a folder of mode 700, or tightens the one that is there.
 
     Errors: RuntimeError naming it, when it cannot be made or written, belongs to another account, or
     everybody may write into it.

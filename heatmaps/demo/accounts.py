@@ -72,7 +72,7 @@ def _password() -> str:
 
 
 def _write(path: Path, lines: Mapping[str, str]) -> None:
-    """Replace a private file (mode 600) in one step."""
+    """Replaces a private file (mode 600) in one step."""
     draft = path.with_name(f"{path.name}.new")
     with contextlib.suppress(FileNotFoundError):
         draft.unlink()  # of a run that was killed

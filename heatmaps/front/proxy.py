@@ -54,7 +54,7 @@ def doubt() -> str:
 
 
 def is_proxy(peer: str) -> bool:
-    """Whether the address is one of `HAZEMAP_PROXY`."""
+    """Returns whether the address is one of `HAZEMAP_PROXY`."""
     address = _address(peer)
     return address is not None and any(address in network for network in settings.TRUSTED_PROXIES)
 

@@ -47,7 +47,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no t
         return bool(max(self.content_length, self.body_bytes_received) > self.most_body)
 
     def refuse(self, error: BadRequest) -> None:
-        """Answer with the error instead of going on."""
+        """Answers with the error instead of going on."""
         self.error, self.completed = error, True
         self.asks = self.expect_continue = False
 

@@ -95,7 +95,7 @@ def create(
 
 
 def _make_room(connections: list[Connection]) -> None:
-    """End the one that has kept waiting longest; the last that came where all are being served."""
+    """Ends the one that has kept waiting longest; the last that came where all are being served."""
     waiting = [(since, one) for one in connections if (since := one.waits_since()) is not None]
     victim = min(waiting, key=lambda pair: pair[0])[1] if waiting else connections[-1]
     victim.will_close = True

@@ -44,7 +44,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def sign_in(name: str | None, address: str) -> int:
-    """Count a sign-in, whether or not there is such a name; 0, or how many seconds to wait.
+    """Counts a sign-in, whether or not there is such a name; 0, or how many seconds to wait.
 
     An address that has to wait adds no more names to the table.
     """
@@ -67,7 +67,7 @@ def forget_sign_in(name: str, address: str) -> None:
 
 
 def count_failure(address: str) -> None:
-    """Count a wrong password, or a try that got no place to be hashed (`password_places`)."""
+    """Counts a wrong password, or a try that got no place to be hashed (`password_places`)."""
     _count(FAILURES, address, FAILURES_SECONDS)
 
 
@@ -82,22 +82,22 @@ def is_known(address: str) -> bool:
 
 
 def visit(address: str) -> int:
-    """Count a request of somebody without an account; 0, or how many seconds to wait."""
+    """Counts a request of somebody without an account; 0, or how many seconds to wait."""
     return _a_minute(PUBLIC_ADDRESS, address)
 
 
 def blur(account_id: int) -> int:
-    """Count a file that somebody has blurred, at the page or the API; 0, or how many seconds to wait."""
+    """Counts a file that somebody has blurred, at the page or the API; 0, or how many seconds to wait."""
     return _a_minute(BLUR, str(account_id))
 
 
 def example(account_id: int) -> int:
-    """Count an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
+    """Counts an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
     return _a_minute(EXAMPLE, str(account_id))
 
 
 def guide(account_id: int) -> int:
-    """Count a guide file that somebody sends, at the page or the API; 0, or how many seconds to wait."""
+    """Counts a guide file that somebody sends, at the page or the API; 0, or how many seconds to wait."""
     return _a_minute(GUIDES, str(account_id))
 
 
@@ -130,7 +130,7 @@ def network_of(text: str) -> str:
 
 
 def seconds_to_wait(scope: str, whose: str, *, most: int, seconds: int) -> int:
-    """Count an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
+    """Counts an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
     counted = _count(scope, whose, seconds)
     return 0 if counted.times <= most else counted.seconds_left
 

@@ -57,7 +57,7 @@ def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO
 
 
 def asks_for_part(request: HttpRequest) -> bool:
-    """Whether a part is all that it can get, however large the file; of another version it gets the whole."""
+    """Returns whether it can get only a part of a file, however large; of another version it gets it all."""
     found = _RANGE.fullmatch(request.headers.get("Range", ""))
     return found is not None and _is_valid(found) and "If-Range" not in request.headers
 

@@ -18,7 +18,7 @@ def body_length(request: HttpRequest) -> int:
 
 
 def was_admitted(request: HttpRequest) -> bool:
-    """Whether this request was asked about before, when it had no body yet (`heatmaps.front.admission`)."""
+    """Returns whether it was asked about before, when it had no body yet (`heatmaps.front.admission`)."""
     return bool(request.META.get(ADMITTED))
 
 

@@ -53,7 +53,7 @@ class Watch:
         self.look()
 
     def run(self, stopping: Event) -> None:
-        """Look until told to stop; `health.watch` looks at the parts."""
+        """Looks until told to stop; `health.watch` looks at the parts."""
         while not stopping.wait(LOOK_SECONDS):
             try:
                 self.look()
@@ -62,7 +62,7 @@ class Watch:
                 _log.error("metrics.not_seen", cause=type(error))
 
     def look(self) -> None:
-        """Renew what is told of the installation."""
+        """Renews what is told of the installation."""
         self._installation = {
             "hazemap_info": {f'{{version="{VERSION}"}}': "1"},
             "hazemap_migrations_pending": {"": self._pending()},

@@ -107,7 +107,7 @@ def grant(*, web: DatabaseRole, worker: DatabaseRole, clock: DatabaseRole) -> Gr
 
 
 def may_migrate() -> bool:
-    """Whether this process signs in as the owner of the tables, or finds none."""
+    """Returns whether this process signs in as the owner of the tables, or finds none."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -117,7 +117,7 @@ def may_migrate() -> bool:
 
 
 def reads_check_ins() -> bool:
-    """Whether this process signs in as a role that reads check-ins; the embedded database knows no roles."""
+    """Returns whether this process's role reads check-ins; the embedded database knows no roles."""
     if connection.vendor != "postgresql":
         return False
     with connection.cursor() as cursor:

@@ -57,7 +57,7 @@ class Resumed:
 
 
 def nothing_was_lost(reason: str) -> None:
-    """Go on with the database as it is: no older copy, and nothing drawn that it does not have.
+    """Goes on with the database as it is: no older copy, and nothing drawn that it does not have.
 
     Errors: CannotResume where that is known to be false; InvalidLimit without a reason.
     """
@@ -83,7 +83,7 @@ def nothing_was_lost(reason: str) -> None:
 
 
 def restored(statement: Statement) -> Resumed:
-    """Continue an older database: what was queued ends, and what is not known is charged.
+    """Continues an older database: what was queued ends, and what is not known is charged.
 
     Nobody gets in as before, and nothing is public. Also where only its operator knows that it is older.
 
@@ -118,7 +118,7 @@ def restored(statement: Statement) -> Resumed:
 
 
 def _open_datasets() -> list[Dataset]:
-    """All whose ledger was not closed for good: of the others nothing can be asked, shown or charged."""
+    """Returns all whose ledger is not closed for good; others can be neither asked, shown nor charged."""
     return list(Dataset.objects.filter(ledger__closed_sequence=None).order_by("pk"))
 
 
@@ -148,7 +148,7 @@ def _restore(
 
 
 def _is_more_than_was_left(amount: int, account: Account) -> bool:
-    """Whether a limit must have been raised since the backup."""
+    """Returns whether a limit must have been raised since the backup."""
     return account.limit is not None and amount > account.limit - account.committed
 
 

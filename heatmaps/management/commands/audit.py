@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from heatmaps.management import auditing
-from heatmaps.management.auditing import Case
+from heatmaps.management.auditing import AuditCase
 from heatmaps.management.parsing import PureCommand, whole
 from heatmaps.management.progress import Progress
 from mechanisms.audit import lower_bound as audit
@@ -80,7 +80,7 @@ class _Counted:
         return counted
 
 
-def _row(case: Case[audit.Input], draws: int, counted: _Counted) -> Row:
+def _row(case: AuditCase[audit.Input], draws: int, counted: _Counted) -> Row:
     guarantee = case.mechanism.guarantee
     bound = audit.audit(
         counted(case.draw), *case.inputs, SystemSource(), draws=draws, delta=float(guarantee.delta)

@@ -22,7 +22,7 @@ _QUESTION = (
 
 
 def charge(text: str) -> tuple[tuple[str, AccountKind], int | None]:
-    """`SLUG:ACCOUNT=AMOUNT`, with the amount in units of the account. Errors: ArgumentTypeError."""
+    """Parses `SLUG:ACCOUNT=AMOUNT`, with the amount in units of the account. Errors: ArgumentTypeError."""
     name, _, amount = text.partition("=")
     slug, _, kind = name.partition(":")
     kinds = sorted({str(kind) for kinds in ACCOUNTS.values() for kind in kinds})

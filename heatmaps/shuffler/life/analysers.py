@@ -20,7 +20,7 @@ def of_collection(collection: Collection) -> Analyser:
 
 
 def is_safe(url: str) -> bool:
-    """Whether nobody on the way reads what is asked there: TLS, or this machine."""
+    """Returns whether nobody on the way reads what is asked there: TLS, or this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname

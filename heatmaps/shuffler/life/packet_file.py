@@ -119,7 +119,7 @@ class PacketFile:
         return self.places * _HEAD_BYTES + slot * self.packet_bytes
 
     def _heads(self) -> NDArray[np.uint64]:
-        """A row of words for each slot: the first one is 0 where it is empty (of a digest: once in 2^64)."""
+        """Returns a row of words a slot: the first one is 0 where it is empty (of a digest: once in 2^64)."""
         return np.memmap(self.path, np.uint64, "r", shape=(self.places, _HEAD_BYTES // 8))
 
     @contextmanager

@@ -42,7 +42,7 @@ def write_secrets(round_id: UUID, secrets: Secrets) -> None:
 
 
 def read_secrets(round_id: UUID) -> Secrets | None:
-    """None once they were handed out, or the round is over."""
+    """Reads names and secrets; None once they were handed out, or the round is over."""
     try:
         content = (folder(round_id) / SECRETS).read_bytes()
     except FileNotFoundError:

@@ -26,7 +26,7 @@ View = Callable[[HttpRequest, UUID], HttpResponse]
 
 
 def refuses(view: View) -> View:
-    """A view whose refusals are answers."""
+    """Makes a view whose refusals are answers."""
 
     @wraps(view)
     def answer(request: HttpRequest, round_id: UUID) -> HttpResponse:
@@ -42,7 +42,7 @@ def refuses(view: View) -> View:
 @require_POST
 @refuses
 def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """Store a packet; its receipt goes out once it is on the disk."""
+    """Stores a packet; its receipt goes out once it is on the disk."""
     open_one = open_round(round_id)
     size = sealing.packet_bytes(open_one.messages, open_one.message_bytes)
     if body_length(request) != size:
@@ -61,7 +61,7 @@ def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @refuses
 def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """A new invitation of an open link. It takes no place: a report does, which may come much later."""
+    """Gives a new invitation of an open link. It takes no place: a report does, which may come much later."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refusal("cross_site")  # another website would use up places with its visitors' browsers
     open_one = open_round(round_id)
@@ -77,7 +77,7 @@ def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
 
 
 def _invitation(request: HttpRequest, open_one: Round) -> Invitation | None:
-    """The row of an invitation, or one as it would be of an open link's; None for any other text.
+    """Returns an invitation's row, or one as it would be of an open link's; None for any other text.
 
     Looking a hash up tells by its time nothing of the secret.
     """
@@ -93,7 +93,7 @@ def _invitation(request: HttpRequest, open_one: Round) -> Invitation | None:
 
 
 def _store(open_one: Round, invitation: Invitation, packet: bytes) -> bool:
-    """True where the packet is new, False where it was there. Errors: Refusal."""
+    """Stores a packet; True where it is new, False where it was there. Errors: Refusal."""
     file, digest = PacketFile.of_round(open_one), bytes.fromhex(invitation.digest)
     with transaction.atomic():
         _check_ready(open_one)
@@ -112,6 +112,6 @@ def _store(open_one: Round, invitation: Invitation, packet: bytes) -> bool:
 
 
 def _check_ready(open_one: Round) -> None:
-    """Within the transaction: closing is one, too, and one of both comes first. Errors: Refusal."""
+    """Checks within the transaction: closing is one, too, and one of both comes first. Errors: Refusal."""
     if not Round.objects.filter(pk=open_one.pk, state=State.READY).exists():
         raise Refusal("round_closed")
