@@ -62,7 +62,7 @@ def create(dataset: Dataset) -> str:
 
 
 def load(dataset: Dataset) -> bytes:
-    """The dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
+    """Returns the dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
     name = _file_name(dataset.slug, dataset.key_fingerprint)
     try:
         text = spool.key_text(_folder() / name)
@@ -101,7 +101,7 @@ class PersonHasher:
         return cls(key=load(dataset), bits=dataset.person_bits, form=dataset.user_form)
 
     def hashes(self, users: list[str]) -> Persons:
-        """`(k,)`; each distinct name of the batch is hashed once."""
+        """Returns hashes, `(k,)`; each distinct name of the batch is hashed once."""
         names = users if self.form == UserForm.AS_SENT else user_names.normal(users)
         distinct = list(set(names))
         places = dict(zip(distinct, range(len(distinct)), strict=True))
@@ -122,7 +122,7 @@ class PersonHasher:
 
 
 def content_hasher(key: bytes) -> blake2b:
-    """A keyed hasher for the bytes of an uploaded file."""
+    """Makes a keyed hasher for the bytes of an uploaded file."""
     return blake2b(key=key, person=_CONTENT, digest_size=32)
 
 

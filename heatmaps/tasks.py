@@ -27,7 +27,7 @@ def release(release_id: str) -> None:
 
 @shared_task(name=queue.SOURCE_RELEASE, time_limit=_LAKE_SECONDS)  # type: ignore[untyped-decorator]  # as above
 def source_release(release_id: str) -> None:
-    """The same where the check-ins are in an owner's lake, which takes minutes."""
+    """Draws a release where the check-ins are in an owner's lake, which takes minutes."""
     _run(lifecycle.run, UUID(release_id))
 
 
@@ -57,7 +57,7 @@ def sweep() -> None:
 
 
 def _run(work: Callable[..., None], *ids: UUID | int) -> None:
-    """Celery would log an error with its message, which may hold data; the sweep tries again anyway."""
+    """Runs a task. Celery would log an error's message, which may hold data; the sweep tries again anyway."""
     try:
         work(*ids)
     except Exception as error:  # noqa: BLE001 - the last place before Celery

@@ -16,7 +16,7 @@ _STATED: Final = ("relation", "epsilon", "delta", "radius_m", "region", "persons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What a quote says of a mechanism."""
+    """Holds what a quote says of a mechanism."""
 
     mechanism: Any  # one of the catalogue's
     guarantee: Guarantee
@@ -26,7 +26,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Why a mechanism cannot be: the parts of a `ParameterError`, which does not travel."""
+    """Says why a mechanism cannot be: the parts of a `ParameterError`, which does not travel."""
 
     parameter: str
     value: str
@@ -35,7 +35,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismQuestion:
-    """Which mechanism of whole records is wanted."""
+    """Asks for a mechanism of whole records."""
 
     name: str
     target: Target
@@ -46,7 +46,7 @@ class MechanismQuestion:
 
     @property
     def key(self) -> str:
-        """The same for the same question."""
+        """Returns the same text for the same question."""
         return repr(self)
 
     @property
@@ -73,14 +73,14 @@ class MechanismQuestion:
         return {part.name: part.type for part in parts if part.name not in stated}
 
     def built(self) -> Any:
-        """The mechanism alone. Errors: `ParameterError`."""
+        """Builds the mechanism alone. Errors: `ParameterError`."""
         public: dict[str, Any] = {"region": self.region, "persons": self.persons}
         if self.resolution is not None:
             public["resolution"] = self.resolution
         return registry.get(self.name).calibrated(self.target, self.parameters, **public)
 
     def answer(self) -> Calibration | Refused:
-        """May take seconds."""
+        """Calibrates the mechanism, which may take seconds."""
         try:
             mechanism = self.built()
         except ParameterError as error:

@@ -23,7 +23,7 @@ def was_admitted(request: HttpRequest) -> bool:
 
 
 def takes_up_to(most: Callable[[], int]) -> Callable[[View], View]:
-    """A view, or a class of one, whose bodies may be larger than others': `most()` bytes."""
+    """Makes a view, or a class of one, whose bodies may be larger than others': `most()` bytes."""
 
     def mark(view: View) -> View:
         setattr(view, MOST_BYTES, staticmethod(most))

@@ -102,19 +102,19 @@ class SharedCounters:
 
 @cache
 def own() -> OwnCounters:
-    """The counts of this process: all there are without Redis, and a stand-in while Redis is away."""
+    """Returns this process's counts: all there are without Redis, and a stand-in while Redis is away."""
     return OwnCounters()
 
 
 @cache
 def shared() -> SharedCounters | None:
-    """The counts of all processes; None where they share no Redis."""
+    """Returns the counts of all processes; None where they share no Redis."""
     url = str(settings.CELERY_BROKER_URL)
     return SharedCounters(url) if url.startswith(("redis:", "rediss:")) else None
 
 
 def eviction_problem() -> str:
-    """Why the shared Redis may lose counts, in a line; "" where it keeps them or does not answer."""
+    """Says in a line why the shared Redis may lose counts; "" where it keeps them or does not answer."""
     if shared() is None:
         return ""
     try:

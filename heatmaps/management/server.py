@@ -105,7 +105,10 @@ class Background:
 
     def _states(self) -> health.States:
         is_ready = self._worker is not None and self._worker.is_ready
-        return {health.Part.CLOCK: self._heartbeat.is_beating(), **dict.fromkeys(health.workers(), is_ready)}
+        return {
+            health.HealthPart.CLOCK: self._heartbeat.is_beating(),
+            **dict.fromkeys(health.workers(), is_ready),
+        }
 
 
 def serve_web(

@@ -45,7 +45,7 @@ class Command(PureCommand):
             raise ParameterError("output", output, "a name that ends in .pmtiles")
         if _MISSING:
             raise CommandError(f"the package {_MISSING} is not installed; {INSTALL}")
-        progress = _Progress(self.stderr)
+        progress = _MapProgress(self.stderr)
         archive = make(options["file"], region, output, read=progress.read, cut=progress.cut)
         self.stdout.write(
             f"{output}: {archive.things:,} streets, buildings, parks and names in {archive.tiles:,} tiles, "
@@ -54,7 +54,7 @@ class Command(PureCommand):
         )
 
 
-class _Progress:
+class _MapProgress:
     """A line every half minute."""
 
     _PAUSE_S = 30.0
