@@ -97,7 +97,7 @@ def answer_from(question: MechanismQuestion, content: bytes) -> Calibration | Re
     try:
         body = json.loads(content.decode())
         if set(body) == {"refused"}:
-            return _refused(body["refused"])
+            return Refused(**{name: _text(value) for name, value in body["refused"].items()})
         _check(set(body) == {"calibrated"})
         return _calibrated(question, body["calibrated"])
     except _MALFORMED:
@@ -126,10 +126,6 @@ def _question(body: dict[str, Any]) -> MechanismQuestion:
         resolution=body["resolution"],
         parameters={name: _parsed(value) for name, value in body["parameters"].items()},
     )
-
-
-def _refused(body: dict[str, Any]) -> Refused:
-    return Refused(**{name: _text(value) for name, value in body.items()})
 
 
 def _calibrated(question: MechanismQuestion, body: dict[str, Any]) -> Calibration:

@@ -172,8 +172,8 @@ def _reason() -> str:
         _check_migrations()
     except _NotMigratedError:
         return "the database is not migrated"
-    if problem := _hold_problem():
-        return problem
+    if (cause := hold.cause()) is not None:
+        return f"on hold: {cause.label}"
     if not Dataset.objects.filter(where("is_asked"), is_demo=True).exists():
         return ""
     published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
@@ -188,8 +188,3 @@ class _NotMigratedError(Exception):
 def _check_migrations() -> None:
     if schema.is_behind(connection):
         raise _NotMigratedError
-
-
-def _hold_problem() -> str:
-    cause = hold.cause()
-    return "" if cause is None else f"on hold: {cause.label}"

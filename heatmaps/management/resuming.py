@@ -133,7 +133,8 @@ def _restore(
         elif knows_all or proved is None or _is_more_than_was_left(proved, account):
             charges[kind] = proved
     with transitions.locked(dataset.pk):
-        are_replayed = opt_outs.replay(dataset, entered_by=_steward(dataset))
+        stewards = User.objects.filter(memberships__dataset=dataset, memberships__role=Role.STEWARD)
+        are_replayed = opt_outs.replay(dataset, entered_by=stewards.order_by("pk")[0])
         after_restore.hide(dataset)
         # Shown to nobody: a shuffler that was replaced may have the one before.
         for row in Collection.objects.filter(dataset=dataset):
@@ -150,11 +151,6 @@ def _restore(
 def _is_more_than_was_left(amount: int, account: Account) -> bool:
     """Returns whether a limit must have been raised since the backup."""
     return account.limit is not None and amount > account.limit - account.committed
-
-
-def _steward(dataset: Dataset) -> User:
-    members = User.objects.filter(memberships__dataset=dataset, memberships__role=Role.STEWARD)
-    return members.order_by("pk")[0]
 
 
 def _check_charges(statement: Statement, lost: Mapping[int, int | None]) -> None:
