@@ -97,7 +97,7 @@ class PersonHasher:
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
-        """Errors: as `load`."""
+        """Makes a hasher by the dataset's key. Errors: as `load`."""
         return cls(key=load(dataset), bits=dataset.person_bits, form=dataset.user_form)
 
     def hashes(self, users: list[str]) -> Persons:

@@ -50,7 +50,7 @@ class Archive:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Errors: `NotReadable`, OSError."""
+        """Opens an archive. Errors: `NotReadable`, OSError."""
         with path.open("rb") as file:
             about, header = os.fstat(file.fileno()), file.read(_HEADER.size)
         if len(header) < _HEADER.size or header[:8] != b"PMTiles\x03":

@@ -225,7 +225,7 @@ def metrics_address() -> tuple[str, int] | None:
 
 
 def rendered_bytes() -> int:
-    """Errors: RuntimeError naming the variable."""
+    """Returns how many bytes rendered files may take. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_RENDERED_BYTES", str(2**32))
     if not text.isdecimal() or int(text) < LEAST_RENDERED_BYTES:
         raise RuntimeError(
@@ -262,7 +262,7 @@ def draw_places() -> list[int]:
 
 
 def source_slot_seconds() -> float:
-    """Seconds of a slot of datasets in a lake. Errors: RuntimeError naming the variable."""
+    """Returns seconds of a slot of datasets in a lake. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_SOURCE_SLOT_SECONDS", "900")
     try:
         seconds = float(text)

@@ -149,7 +149,7 @@ def _scattered(rng: np.random.Generator, middle: Floats, metres: Floats) -> Floa
 
 
 def _on_land(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
-    """Points in the sea are mirrored at the shore; outside the coast's longitudes nothing is."""
+    """Mirrors points in the sea at the shore; outside the coast's longitudes none."""
     shore_lon, shore_lat = np.array(COAST).T
     shore = np.interp(lon, shore_lon, shore_lat, left=-90, right=-90)
     return np.where(lat < shore, 2 * shore - lat, lat), lon

@@ -83,7 +83,7 @@ def _check(certificate: Path, key: Path) -> None:
 
 
 def _first_of(certificate: Path) -> x509.Certificate:
-    """Errors: BadCertificate."""
+    """Reads the first certificate of a PEM file. Errors: BadCertificate."""
     content = _read(certificate)
     try:
         with warnings.catch_warnings(action="ignore"):  # of what it does not like but reads
@@ -93,7 +93,7 @@ def _first_of(certificate: Path) -> x509.Certificate:
 
 
 def _read(path: Path) -> bytes:
-    """Errors: BadCertificate."""
+    """Reads a file. Errors: BadCertificate."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -29,7 +29,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no t
         return count
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Errors: ParsingError, which is answered by 400."""
+        """Parses the header. Errors: ParsingError, which is answered by 400."""
         names = _names(header_plus)
         super().parse_header(header_plus)
         if names[b"transfer-encoding"] and (names[b"content-length"] or self.version != "1.1"):

@@ -102,7 +102,7 @@ def guide(account_id: int) -> int:
 
 
 def wait_of(scope: str, account_id: int) -> int:
-    """Seconds that somebody has to wait whose minute is used up, else 0; nothing is counted.
+    """Returns the seconds that somebody has to wait whose minute is used up, else 0; counts nothing.
 
     For forms with large bodies: refused before the body comes, counted once its CSRF token is checked.
     """

@@ -12,7 +12,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def body_length(request: HttpRequest) -> int:
-    """Bytes; 0 where it says nothing."""
+    """Returns the bytes of the body; 0 where the header says nothing."""
     text = request.META.get("CONTENT_LENGTH") or "0"
     return int(text) if text.isascii() and text.isdigit() else 0
 

@@ -50,12 +50,12 @@ class PureCommand(BaseCommand):
 
     @abstractmethod
     def run_on(self, options: dict[str, Any]) -> None:
-        """Errors: `refusals`, OSError."""
+        """Runs the command. Errors: `refusals`, OSError."""
 
     def tell(
         self, options: dict[str, Any], result: object, lines: Iterable[str], *, notes: Iterable[str] = ()
     ) -> None:
-        """Lines for people or, asked for, the result as one JSON object, with the notes on stderr."""
+        """Writes lines for people or, asked for, the result as one JSON object, with the notes on stderr."""
         as_json = options["json"]
         for note in notes:
             (self.stderr if as_json else self.stdout).write(note)
@@ -97,7 +97,7 @@ def add_reading(parser: ArgumentParser) -> None:
 
 
 def reading_options(options: dict[str, Any]) -> Options:
-    """Errors: `ParameterError`."""
+    """Parses how files are read. Errors: `ParameterError`."""
     return Options.parse(
         columns=options["columns"],
         max_rejected=options["max_rejected"],
@@ -106,7 +106,7 @@ def reading_options(options: dict[str, Any]) -> Options:
 
 
 def asked_epsilon(options: dict[str, Any]) -> Fraction:
-    """Errors: `ParameterError`."""
+    """Parses ε. Errors: `ParameterError`."""
     return exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON)
 
 

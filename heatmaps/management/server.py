@@ -90,7 +90,7 @@ class Background:
         self._threads = [Thread(target=target, daemon=True) for target in work]
 
     def start(self) -> None:
-        """Errors: CannotServe."""
+        """Starts the threads. Errors: CannotServe."""
         if self._worker is not None and not self._worker.start():
             self.stop()
             raise CannotServe("the worker did not start; the log says why")

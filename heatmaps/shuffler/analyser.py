@@ -62,7 +62,7 @@ class Analyser:
         return facts
 
     def table(self, round_id: UUID) -> bytes:
-        """Errors: as `rounds`."""
+        """Returns the table. Errors: as `rounds`."""
         return self._ask("GET", f"{_ROUNDS}{round_id}/table.bin", most=TABLE_BYTES)
 
     def hand_over(self, round_id: UUID, batch: memoryview, *, reports: int) -> None:
@@ -117,7 +117,7 @@ def _pieces(content: memoryview) -> Iterator[memoryview]:
 
 
 def _read(answer: http.client.HTTPResponse, most: int) -> bytes:
-    """Errors: AnalyserAway where it is too large or takes too long."""
+    """Reads an answer. Errors: AnalyserAway where it is too large or takes too long."""
     end = time.monotonic() + ANSWER_SECONDS
     body = bytearray()
     while piece := answer.read1(_PIECE_BYTES):

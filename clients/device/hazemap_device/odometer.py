@@ -203,7 +203,7 @@ class Odometer:
             database.execute("DELETE FROM used_invitations WHERE closes_at <= ?", (now,))
 
     def check(self, facts: Facts, *, slot: int | None, invitation: str | None) -> None:
-        """Errors: `DeviceError` where no further report of this round or slot, or by this invitation, may be
+        """Raises `DeviceError` where no further report of this round or slot, or by this invitation, may be
         drawn."""
         with self._database() as database:
             self._check(database, facts, slot, invitation)

@@ -95,7 +95,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _other_copy(self) -> str:
-        """Errors: CommandError where nobody can be asked, or the other copy still runs."""
+        """Asks about the other copy. Errors: CommandError where nobody can be asked, or it still runs."""
         try:
             answer = input(_QUESTION).strip().lower()
         except EOFError:

@@ -15,7 +15,7 @@ def write_token(collection: Collection, token: str) -> None:
 
 
 def of_collection(collection: Collection) -> Analyser:
-    """Errors: OSError where the token's file is gone."""
+    """Makes the collection's analyser. Errors: OSError where the token's file is gone."""
     return Analyser(url=collection.analyser_url, token=_path(collection).read_text())
 
 

@@ -48,7 +48,7 @@ class PacketFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the whole file."""
+        """Returns the bytes of the whole file."""
         return self.places * (_HEAD_BYTES + self.packet_bytes)
 
     def make(self) -> None:
@@ -136,6 +136,6 @@ def _check(digest: bytes, packet: bytes) -> bytes:
 
 
 def _write_at(file: int, content: bytes, start: int) -> None:
-    """Errors: OSError, also where less was written."""
+    """Writes bytes at a place. Errors: OSError, also where less was written."""
     if os.pwrite(file, content, start) != len(content):
         raise OSError("a packet was written in part")

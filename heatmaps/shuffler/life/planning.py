@@ -140,7 +140,7 @@ def _make(collection: Collection, plan: RoundPlan, names: list[str], places: int
 
 
 def _make_room(row: Round) -> None:
-    """Errors: NotYet where the disk has none for the packets of everybody."""
+    """Makes the packet file. Errors: NotYet where the disk has no room for everybody's packets."""
     file = PacketFile.of_round(row)
     free = shutil.disk_usage(settings.ROUNDS_DIR).free - _SPARE_BYTES
     if file.size > free:

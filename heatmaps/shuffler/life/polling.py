@@ -173,7 +173,7 @@ def _say_once(line: str) -> None:
 
 
 def _pause(collection_id: int, failures: int) -> float:
-    """Seconds until the next turn, which the next closing moment does not wait for."""
+    """Returns seconds until the next turn, which the next closing moment does not wait for."""
     now = time.time()
     due = Round.objects.filter(collection_id=collection_id, state=State.READY, closes_at__gt=now)
     if (first := due.order_by("closes_at").first()) is None:

@@ -29,7 +29,7 @@ def write_key(round_id: UUID, private_key: bytes) -> None:
 
 
 def read_key(round_id: UUID) -> bytes:
-    """Errors: OSError."""
+    """Reads the round's private key. Errors: OSError."""
     return (folder(round_id) / KEY).read_bytes()
 
 

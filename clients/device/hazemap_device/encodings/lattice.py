@@ -51,7 +51,7 @@ class AxisNoise:
         )
 
     def check_table(self, sums: RunningSums) -> None:
-        """Errors: `DeviceError` where the weights are not those of the sums and of all cells alike."""
+        """Raises `DeviceError` where the weights are not those of the sums and of all cells alike."""
         if sums.last + self.uniform * self.side != self.total:
             raise refused_table()
 

@@ -37,7 +37,7 @@ class RunningSums:
         return weights
 
     def check_law(self) -> None:
-        """Errors: `DeviceError` where a sum falls, or none of several rises: that is no law of noise."""
+        """Raises `DeviceError` where a sum falls, or none of several rises: that is no law of noise."""
         if sum(weight > 0 for weight in self.weights()[1:]) == 0 and self.count > 1:
             raise refused_table()
 
