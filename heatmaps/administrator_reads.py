@@ -30,7 +30,7 @@ _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 def know_request(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: which address a row is about."""
+    """Notes, as middleware, which address a row is about."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         token = _request.set(request)
@@ -43,25 +43,25 @@ def know_request(
 
 
 def record(reader: User, dataset_ids: Iterable[int]) -> None:
-    """Append a row for each dataset whose page `reader` did not open in the last minute."""
-    wanted, page, now = set(dataset_ids), _page(), int(time.time())
-    if not wanted:
+    """Appends a row for each dataset whose page `reader` did not open in the last minute."""
+    wanted_ids, page, now = set(dataset_ids), _page(), int(time.time())
+    if not wanted_ids:
         return
     lately = AdministratorRead.objects.filter(
-        dataset__in=wanted, at_seconds__gt=now - SECONDS_BETWEEN, reader=reader, page=page
+        dataset__in=wanted_ids, at_seconds__gt=now - SECONDS_BETWEEN, reader=reader, page=page
     )
-    for dataset_id in sorted(wanted - set(lately.values_list("dataset", flat=True))):
+    for dataset_id in sorted(wanted_ids - set(lately.values_list("dataset", flat=True))):
         _append(AdministratorRead(dataset_id=dataset_id, at_seconds=now, reader=reader, page=page))
 
 
 def reads_of(dataset: Dataset) -> QuerySet[AdministratorRead]:
-    """For stewards only: the latest first."""
+    """Returns reads, for stewards only: the latest first."""
     rows = AdministratorRead.objects.filter(dataset=dataset).select_related("reader")
     return rows.order_by("-sequence")
 
 
 def first_problem(dataset: Dataset) -> str:
-    """What is wrong with the first row that is not as it was written; empty: nothing.
+    """Says what is wrong with the first row that is not as it was written; empty: nothing.
 
     Rows that were taken away at the end are not missed: for that keep the last hash elsewhere.
     """

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class HeatmapsConfig(AppConfig):
-    """Nothing starts here: workers and sweeps are started by `manage.py serve` or by the operator."""
+    """Starts nothing: workers and sweeps are started by `manage.py serve` or by the operator."""
 
     name = "heatmaps"
     verbose_name = "Hazemap"

@@ -18,7 +18,7 @@ class Centre:
 
 
 def centres_of(heatmap: Heatmap, region: Region) -> tuple[Centre, ...]:
-    """Those of a map of areas, the heaviest first; none of another map."""
+    """Returns the centres of a map of areas, the heaviest first; none of another map."""
     if not isinstance(heatmap, Areas):
         return ()
     west, south, east, north = region.cell_bounds(heatmap.level, heatmap.centres)

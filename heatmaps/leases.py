@@ -23,7 +23,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @contextmanager
 def renewed(renew: Callable[[], bool], *, seconds: float, of: object) -> Iterator[None]:
-    """Call `renew` several times in each lease of so many seconds until the block ends, or it says False.
+    """Calls `renew` several times in each lease of so many seconds until the block ends, or it says False.
 
     of: what the lease is of, for the log.
     """

@@ -32,17 +32,17 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400  # seconds
 
 
 def amount(value: Number) -> str:
-    """A loss, charge or limit to four significant digits, rounded up: never below the real one."""
+    """Words a loss, charge or limit to four significant digits, rounded up: never below the real one."""
     return number(value, digits=_AMOUNT_DIGITS, rounding=UP)
 
 
 def amount_left(value: Number) -> str:
-    """What is left of a budget to four significant digits, rounded down: never more than there is."""
+    """Words what is left of a budget to four significant digits, rounded down: never more than there is."""
     return number(value, digits=_AMOUNT_DIGITS, rounding=DOWN)
 
 
 def number(value: Number, *, digits: int = 3, rounding: Rounding = NEAREST) -> str:
-    """A number to so many significant digits; digits before the point stay, zeros at the end do not.
+    """Words a number to so many significant digits; digits before the point stay, zeros at the end do not.
 
     Errors: ValueError or OverflowError of a number that is not finite.
     """
@@ -54,23 +54,23 @@ def number(value: Number, *, digits: int = 3, rounding: Rounding = NEAREST) -> s
 
 
 def count(value: int) -> str:
-    """A whole number with commas, exact."""
+    """Words a whole number with commas, exact."""
     return f"{value:,}"
 
 
 def size(n_bytes: int) -> str:
-    """The size of a file in its largest unit: "1.5 MiB"."""
+    """Words the size of a file in its largest unit: "1.5 MiB"."""
     power = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_SIZES) - 1)
     return f"{number(Fraction(n_bytes, 2 ** (10 * power)))} {_SIZES[power]}"
 
 
 def share(part: Number, *, digits: int = 3, rounding: Rounding = NEAREST) -> str:
-    """A part of a whole, 0 to 1, in percent: "12.3 %"."""
+    """Words a part of a whole, 0 to 1, in percent: "12.3 %"."""
     return f"{number(100 * _exact(part), digits=digits, rounding=rounding)} %"
 
 
 def length(length_m: Number, *, digits: int = 3, rounding: Rounding = NEAREST) -> str:
-    """A length of so many digits, in metres below a kilometre."""
+    """Words a length of so many digits, in metres below a kilometre."""
     whole_m = _fixed(_exact(length_m), 0, rounding).replace(",", "")
     if abs(int(whole_m)) < _KM:
         return f"{number(length_m, digits=digits, rounding=rounding)} m"
@@ -78,17 +78,17 @@ def length(length_m: Number, *, digits: int = 3, rounding: Rounding = NEAREST) -
 
 
 def error_length(length_m: Number) -> str:
-    """An error as a length of two digits, rounded up: a forecast is not known better."""
+    """Words an error as a length of two digits, rounded up: a forecast is not known better."""
     return length(length_m, digits=_ERROR_DIGITS, rounding=UP)
 
 
 def length_at_least(length_m: Number) -> str:
-    """A bound from below as a length of two digits, rounded down; of a negative one 0."""
+    """Words a bound from below as a length of two digits, rounded down; of a negative one 0."""
     return length(max(_exact(length_m), Fraction(0)), digits=_ERROR_DIGITS, rounding=DOWN)
 
 
 def exact_length(length_m: int) -> str:
-    """A length that a promise is about, to the metre: rounded up it would promise more."""
+    """Words a length that a promise is about, to the metre: rounded up it would promise more."""
     if length_m < 10 * _KM:
         return f"{length_m:,} m"
     return f"{_trimmed(_fixed(Fraction(length_m, _KM), 3, DOWN))} km"
@@ -104,32 +104,32 @@ class Scale:
 
     @classmethod
     def of(cls, error: Number, *, per_unit: Fraction = Fraction(1), unit: str = "") -> Self:
-        """To the second digit of the error: further ones are noise."""
+        """Rounds to the second digit of the error: further ones are noise."""
         in_units = _exact(error) / per_unit
         places = _ERROR_DIGITS - 1 - _power(in_units) if in_units else _ERROR_DIGITS
         return cls(places=min(places, _MOST_PLACES), per_unit=per_unit, unit=unit)
 
     @classmethod
     def of_shares(cls, error: Number) -> Self:
-        """For shares from 0 to 1, in percent; the sign is left to the sentence."""
+        """Words shares from 0 to 1, in percent; the sign is left to the sentence."""
         return cls.of(error, per_unit=Fraction(1, 100))
 
     @classmethod
     def of_lengths(cls, error_m: Number, *, greatest_m: Number) -> Self:
-        """One unit for all: kilometres where the greatest length has some."""
+        """Chooses one unit for all: kilometres where the greatest length has some."""
         in_km = max(greatest_m, error_m) >= _KM
         return cls.of(error_m, per_unit=Fraction(_KM if in_km else 1), unit=" km" if in_km else " m")
 
     def nearest(self, value: Number) -> str:
-        """A value, to the nearest."""
+        """Rounds a value to the nearest."""
         return self._text(value, NEAREST)
 
     def up(self, value: Number) -> str:
-        """The error, or the upper end of an interval, rounded up."""
+        """Rounds the error, or the upper end of an interval, up."""
         return self._text(value, UP)
 
     def down(self, value: Number) -> str:
-        """The lower end of an interval, rounded down."""
+        """Rounds the lower end of an interval down."""
         return self._text(value, DOWN)
 
     def _text(self, value: Number, rounding: Rounding) -> str:
@@ -137,18 +137,18 @@ class Scale:
 
 
 def value_with_error(value: Number, error: Number) -> str:
-    """ "12.34 ± 0.21": both to the second digit of the error, which is rounded up."""
+    """Words "12.34 ± 0.21": both to the second digit of the error, which is rounded up."""
     scale = Scale.of(error)
     return f"{scale.nearest(value)} ± {scale.up(error)}"
 
 
 def degrees(value: Number, *, places: int = 6) -> str:
-    """A coordinate to so many places behind the point: a tenth of a metre at six, ten metres at four."""
+    """Words a coordinate to so many places behind the point: six are a tenth of a metre, four ten metres."""
     return _fixed(_exact(value), places, NEAREST)
 
 
 def duration(seconds: float) -> str:
-    """A time to wait in its largest unit, rounded up: nobody is told to come back too early."""
+    """Words a time to wait in its largest unit, rounded up: nobody is told to come back too early."""
     for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds >= 2 * unit:
             return _several(math.ceil(seconds / unit), name)
@@ -156,12 +156,12 @@ def duration(seconds: float) -> str:
 
 
 def moment(at: datetime, *, seconds: bool = False) -> str:
-    """A moment with a time zone in UTC, cut to the minute or the second: "2026-11-22 10:30 UTC"."""
+    """Words a moment with a time zone in UTC, cut to the minute or the second: "2026-11-22 10:30 UTC"."""
     return f"{at.astimezone(UTC):{'%Y-%m-%d %H:%M:%S' if seconds else '%Y-%m-%d %H:%M'}} UTC"
 
 
 def day(at: date) -> str:
-    """A day: "2026-11-22"; of a moment the one in UTC."""
+    """Words a day: "2026-11-22"; of a moment the one in UTC."""
     return (at.astimezone(UTC) if isinstance(at, datetime) else at).strftime("%Y-%m-%d")
 
 
@@ -170,12 +170,12 @@ def _several(whole: int, name: str) -> str:
 
 
 def _exact(value: Number) -> Fraction:
-    """Of a float the decimal that it prints as: 0.1 is a tenth, which does not round up."""
+    """Reads of a float the decimal that it prints as: 0.1 is a tenth, which does not round up."""
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
 
 def _power(value: Fraction) -> int:
-    """The greatest power of ten within the size of a value, exactly; 0 for 0."""
+    """Returns the greatest power of ten within the size of a value, exactly; 0 for 0."""
     if not value:
         return 0
     size = abs(value)
@@ -184,7 +184,7 @@ def _power(value: Fraction) -> int:
 
 
 def _fixed(value: Fraction, places: int, rounding: Rounding) -> str:
-    """So many digits behind the point; places below 0 are digits before it that become 0."""
+    """Writes so many digits behind the point; places below 0 are digits before it that become 0."""
     rounded = rounding(value * Fraction(10) ** places)
     sign = "-" if rounded < 0 else ""
     if places <= 0:

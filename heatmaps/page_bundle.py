@@ -16,16 +16,16 @@ OWN_TO_AN_INSTALLATION: Final = frozenset({"places.json", "bundle.json"})
 
 
 def bundle(folder_of_contribute: Path, folder_of_hpke: Path, page: Path = PAGE) -> tuple[Manifest, str]:
-    """The manifest, and the SHA-384 of its canonical text in base64.
+    """Returns the manifest, and the SHA-384 of its canonical text in base64.
 
     The page is served as it stands: its file has no template's marks. Errors: OSError for a missing file.
     """
     files = {PAGE_PATH: page}
     for prefix, folder in (("", folder_of_contribute), (SEALING_FOLDER, folder_of_hpke)):
-        found = [path for path in folder.rglob("*") if path.is_file()]
-        if not found:
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        if not paths:
             raise FileNotFoundError(f"{folder.name} has no files")
-        files |= {prefix + path.relative_to(folder).as_posix(): path for path in found}
+        files |= {prefix + path.relative_to(folder).as_posix(): path for path in paths}
     manifest = [
         [path, _sha384(file.read_bytes())]
         for path, file in sorted(files.items())
@@ -35,7 +35,7 @@ def bundle(folder_of_contribute: Path, folder_of_hpke: Path, page: Path = PAGE) 
 
 
 def canonical(manifest: Manifest) -> bytes:
-    """JSON without blanks, in ASCII: what `/contribute/bundle.json` is."""
+    """Writes JSON without blanks, in ASCII: what `/contribute/bundle.json` is."""
     return json.dumps(manifest, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 

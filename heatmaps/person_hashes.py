@@ -20,20 +20,20 @@ Persons: TypeAlias = NDArray[Any]  # (k,) of `PERSON`
 
 
 def persons_of(first: Integers, rest: Integers) -> Persons:
-    """Both integers, (k,) each, in one array."""
+    """Joins both integers, (k,) each, in one array."""
     persons = np.empty(first.size, PERSON)
     persons["person"], persons["person_rest"] = first, rest
     return persons
 
 
 def slots_of(persons: Persons, slots: int) -> Integers:
-    """(k,) numbers below `slots`, the same for the same person."""
-    found: Integers = (persons["person"] & WITHOUT_SIGN) % slots
-    return found
+    """Returns (k,) numbers below `slots`, the same for the same person."""
+    numbers: Integers = (persons["person"] & WITHOUT_SIGN) % slots
+    return numbers
 
 
 def numbered(persons: Persons) -> tuple[Integers, Persons]:
-    """(k,) numbers from 0 on in place of hashes, and the hash of each number.
+    """Returns (k,) numbers from 0 on in place of hashes, and the hash of each number.
 
     Short, so that one with a cell fits one integer.
     """
@@ -50,16 +50,16 @@ def numbered(persons: Persons) -> tuple[Integers, Persons]:
 
 
 def among(persons: Persons, some: Persons) -> NDArray[np.bool_]:
-    """(k,) which of the persons are in `some`."""
-    found = np.isin(persons["person"], some["person"])
-    known = set(some.tolist())
-    for at in np.flatnonzero(found).tolist():
-        found[at] = persons[at].item() in known
-    return found
+    """Returns (k,) which of the persons are in `some`."""
+    is_member = np.isin(persons["person"], some["person"])
+    members = set(some.tolist())
+    for at in np.flatnonzero(is_member).tolist():
+        is_member[at] = persons[at].item() in members
+    return is_member
 
 
 def from_rows(rows: Iterable[tuple[int, int]]) -> Persons:
-    """Of rows of the two columns."""
+    """Reads rows of the two columns."""
     return np.array(list(rows), PERSON)
 
 

@@ -4,14 +4,14 @@ from typing import Final
 
 import numpy as np
 
-from heatmaps.gazetteer import Place, gazetteer
+from heatmaps.gazetteer import GazetteerEntry, gazetteer
 from mechanisms.space.grid import Region
 
 _WINDS: Final = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")
 _FAR_KM: Final = 500
 
 
-def places_in(region: Region, *, most: int) -> list[Place]:
+def places_in(region: Region, *, most: int) -> list[GazetteerEntry]:
     """The most populous places of a region, at most `most`, the greatest first."""
     known = gazetteer()
     inside = np.flatnonzero(region.contains(known.lats, known.lons))

@@ -20,7 +20,7 @@ _MOST_LEAVES: Final = 4  # from the root to a tile
 
 
 class NotReadable(ValueError):  # noqa: N818 - reads as what it says
-    """What is wrong with the file, in words that follow its name."""
+    """Says what is wrong with the file, in words that follow its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Archive:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Errors: `NotReadable`, OSError."""
+        """Opens an archive. Errors: `NotReadable`, OSError."""
         with path.open("rb") as file:
             about, header = os.fstat(file.fileno()), file.read(_HEADER.size)
         if len(header) < _HEADER.size or header[:8] != b"PMTiles\x03":
@@ -80,23 +80,23 @@ class Archive:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says of itself. Errors: `NotReadable`, OSError."""
+        """Reads what the file says of itself. Errors: `NotReadable`, OSError."""
         try:
-            found = json.loads(self._unpacked(*self.metadata_at) or b"{}")
+            metadata = json.loads(self._unpacked(*self.metadata_at) or b"{}")
         except ValueError as error:
             raise NotReadable(f"has metadata that are not JSON ({error})") from None
-        return found if isinstance(found, dict) else {}
+        return metadata if isinstance(metadata, dict) else {}
 
     def tile(self, zoom: int, x: int, y: int) -> bytes:
-        """The tile as it is packed; empty where there is none. Errors: `NotReadable`, OSError."""
+        """Returns the tile as it is packed; empty where there is none. Errors: `NotReadable`, OSError."""
         if not (0 <= zoom <= FINEST_ZOOM and 0 <= x < 1 << zoom and 0 <= y < 1 << zoom):
             return b""
-        wanted, place = tile_number(zoom, x, y), self.root
+        number, place = tile_number(zoom, x, y), self.root
         for _ in range(_MOST_LEAVES):
             entries = _directory(self, *place)
-            at = bisect_right(entries, wanted, key=lambda entry: entry.tile) - 1
+            at = bisect_right(entries, number, key=lambda entry: entry.tile) - 1
             entry = entries[at] if at >= 0 else None
-            if entry is None or (entry.run and wanted >= entry.tile + entry.run):
+            if entry is None or (entry.run and number >= entry.tile + entry.run):
                 return b""
             if entry.run:
                 return self.read(self.tiles_at + entry.offset, entry.length)
@@ -104,7 +104,7 @@ class Archive:
         raise NotReadable("has directories in directories without an end")
 
     def read(self, offset: int, length: int) -> bytes:
-        """Some of its bytes. Errors: `NotReadable` for more than a tile may have, OSError."""
+        """Reads some of its bytes. Errors: `NotReadable` for more than a tile may have, OSError."""
         if length > _MOST_BYTES:
             raise NotReadable(f"has a part of more than {_MOST_BYTES} bytes")
         with self.path.open("rb") as file:
@@ -121,12 +121,12 @@ class Archive:
 
 
 def version_of(about: os.stat_result) -> str:
-    """Another one whenever a file was replaced or written to."""
+    """Returns another version whenever a file was replaced or written to."""
     return f"{about.st_size:x}-{about.st_mtime_ns:x}-{about.st_ino:x}"
 
 
 def tile_number(zoom: int, x: int, y: int) -> int:
-    """A tile's place on the file's curve: all coarser zooms, then Hilbert's curve through this one."""
+    """Numbers a tile on the file's curve: all coarser zooms, then Hilbert's curve through this one."""
     number = ((1 << 2 * zoom) - 1) // 3
     for level in range(zoom - 1, -1, -1):
         side = 1 << level
@@ -157,12 +157,12 @@ def _directory(archive: Archive, offset: int, length: int) -> tuple[_Entry, ...]
 
 
 def _integers(content: bytes) -> list[int]:
-    """Seven bits a byte, the lowest first; the eighth says that another byte follows."""
-    found, value, shift = list[int](), 0, 0
+    """Reads seven bits a byte, the lowest first; the eighth says that another byte follows."""
+    numbers, value, shift = list[int](), 0, 0
     for byte in content:
         value |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            found.append(value)
+            numbers.append(value)
             value, shift = 0, 0
-    return found
+    return numbers

@@ -24,7 +24,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def send(task_name: str, *ids: str) -> None:
-    """Queue a task when the current transaction commits (at once outside of one).
+    """Queues a task when the current transaction commits (at once outside of one).
 
     A broker that does not answer is no error: the database says what is to be done, and the sweep sends
     it again.
@@ -33,7 +33,7 @@ def send(task_name: str, *ids: str) -> None:
 
 
 def hand_over(to: Sender) -> None:
-    """From now on give the tasks of this process to somebody, as `manage.py serve` does to its worker."""
+    """Gives the tasks of this process to somebody from now on, as `manage.py serve` does to its worker."""
     _handed_over[:] = [to]
 
 
@@ -43,22 +43,22 @@ def send_in_background() -> None:
     A task that waits already waits once. What finds very many waiting is dropped: the sweep sends it again.
     """
     waiting: Queue[tuple[str, tuple[str, ...]]] = Queue(_MOST_WAITING)
-    known: set[tuple[str, tuple[str, ...]]] = set()
+    tasks: set[tuple[str, tuple[str, ...]]] = set()
 
     def put(task_name: str, ids: tuple[str, ...]) -> None:
         task = (task_name, ids)
-        if task in known:
+        if task in tasks:
             return
-        known.add(task)  # before it can be taken, which takes it out again
+        tasks.add(task)  # before it can be taken, which takes it out again
         try:
             waiting.put_nowait(task)
         except Full:
-            known.discard(task)
+            tasks.discard(task)
 
     def work() -> None:
         while True:
             task = waiting.get()
-            known.discard(task)
+            tasks.discard(task)
             _publish(*task)
 
     Thread(target=work, name="sender", daemon=True).start()

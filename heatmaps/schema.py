@@ -21,7 +21,7 @@ class TooOldError(Exception):
 
 
 def is_behind(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the database lacks a migration of this version."""
+    """Returns whether the database lacks a migration of this version."""
     try:
         refuse_too_old(connection)
     except TooOldError:
@@ -31,7 +31,7 @@ def is_behind(connection: BaseDatabaseWrapper) -> bool:
 
 
 def refuse_too_old(connection: BaseDatabaseWrapper) -> None:
-    """Django itself takes such a database for one with nothing to do. Errors: TooOldError."""
+    """Refuses a database that Django itself takes for one with nothing to do. Errors: TooOldError."""
     applied = MigrationRecorder(connection).applied_migrations()
     missing = []
     for (app, _), replacing in MigrationLoader(None).replacements.items():

@@ -9,13 +9,13 @@ _UNSEEN: Final = ("C", "Z")  # controls, characters of no width, blanks of every
 
 
 def plain(text: str) -> str:
-    """The text, after an apostrophe where a spreadsheet could read a formula.
+    """Returns the text, after an apostrophe where a spreadsheet could read a formula.
 
     Some programs skip blanks and what has no width, and take wide, small and raised signs for plain ones.
     """
     if not text or (text[0].isascii() and text[0].isalnum()):
         return text
-    seen = next((sign for sign in text if not unicodedata.category(sign).startswith(_UNSEEN)), "")
-    first = unicodedata.normalize("NFKC", seen)[:1]
+    visible = next((sign for sign in text if not unicodedata.category(sign).startswith(_UNSEEN)), "")
+    first = unicodedata.normalize("NFKC", visible)[:1]
     is_formula = first in _FORMULA or (first and unicodedata.category(first) == _DASHES)
     return f"'{text}" if is_formula or unicodedata.category(text[0]) == "Cc" else text

@@ -21,43 +21,43 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @shared_task(name=queue.RELEASE)  # type: ignore[untyped-decorator]  # Celery carries no types
 def release(release_id: str) -> None:
-    """Draw a reserved release, once; sent again, it finds nothing to do."""
+    """Draws a reserved release, once; sent again, it finds nothing to do."""
     _run(lifecycle.run, UUID(release_id))
 
 
 @shared_task(name=queue.SOURCE_RELEASE, time_limit=_LAKE_SECONDS)  # type: ignore[untyped-decorator]  # as above
 def source_release(release_id: str) -> None:
-    """The same where the check-ins are in an owner's lake, which takes minutes."""
+    """Draws a release where the check-ins are in an owner's lake, which takes minutes."""
     _run(lifecycle.run, UUID(release_id))
 
 
 @shared_task(name=queue.SURVEY, time_limit=_LAKE_SECONDS)  # type: ignore[untyped-decorator]  # as above
 def survey(dataset_id: str) -> None:
-    """Look at the tables of a lake for a data version."""
+    """Looks at the tables of a lake for a data version."""
     _run(surveys.run, int(dataset_id))
 
 
 @shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]  # as above
 def ingest(upload_id: str) -> None:
-    """Read a received upload; a large one that is ready gets its copy in columns."""
+    """Reads a received upload; a large one that is ready gets its copy in columns."""
     _run(uploads.run, UUID(upload_id))
     _run(column_copies.pack, UUID(upload_id))
 
 
 @shared_task(name=queue.EXPIRE)  # type: ignore[untyped-decorator]  # as above
 def expire(dataset_id: str) -> None:
-    """Delete what a dataset's rule does not keep."""
+    """Deletes what a dataset's rule does not keep."""
     _run(deletion.delete_rows, int(dataset_id))
 
 
 @shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]  # as above
 def sweep() -> None:
-    """Send again what no worker has, and end what no worker will."""
+    """Sends again what no worker has, and ends what no worker will."""
     _run(lifecycle.sweep)
 
 
 def _run(work: Callable[..., None], *ids: UUID | int) -> None:
-    """Celery would log an error with its message, which may hold data; the sweep tries again anyway."""
+    """Runs a task. Celery would log an error's message, which may hold data; the sweep tries again anyway."""
     try:
         work(*ids)
     except Exception as error:  # noqa: BLE001 - the last place before Celery

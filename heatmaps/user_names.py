@@ -22,7 +22,7 @@ class Number(str):
 
 
 def normal(users: list[str]) -> list[str]:
-    """In normal form C: "é" is the same name whether it was typed as one character or as two."""
+    """Returns normal form C: "é" is the same name whether it was typed as one character or as two."""
     if "".join(users).isascii():
         return users
     return [unicodedata.normalize("NFC", user) for user in users]
@@ -82,7 +82,7 @@ class SpellingsOfNumbers:
 
     @property
     def count(self) -> int:
-        """Of names that are not the first of their kind."""
+        """Counts names that are not the first of their kind."""
         return len(self._others)
 
     def add(self, users: list[str]) -> None:

@@ -11,7 +11,7 @@ from heatmaps.numbers import moment
 
 
 class StoredFiles(Administrators):
-    """What a file is and where it is from; its contents are read on the dataset's pages."""
+    """Shows what a file is and where it is from; its contents are read on the dataset's pages."""
 
     dataset_path = "dataset"
     binary = ""  # the column that is never read here

@@ -73,10 +73,10 @@ class Administrators(ReadOnly, _ModelAdmin):
         return answer
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        found = super().get_object(request, object_id, from_field)
-        if found is not None:
-            self._note(request, [found.pk])
-        return found
+        record = super().get_object(request, object_id, from_field)
+        if record is not None:
+            self._note(request, [record.pk])
+        return record
 
     def _note(self, request: HttpRequest, rows: list[Any]) -> None:
         if self.dataset_path and isinstance(request.user, User):

@@ -15,8 +15,8 @@ _STATED: Final = ("relation", "epsilon", "delta", "radius_m", "region", "persons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrated:
-    """What a quote says of a mechanism."""
+class Calibration:
+    """Holds what a quote says of a mechanism."""
 
     mechanism: Any  # one of the catalogue's
     guarantee: Guarantee
@@ -26,7 +26,7 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Why a mechanism cannot be: the parts of a `ParameterError`, which does not travel."""
+    """Says why a mechanism cannot be: the parts of a `ParameterError`, which does not travel."""
 
     parameter: str
     value: str
@@ -34,8 +34,8 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Which mechanism of whole records is wanted."""
+class MechanismQuestion:
+    """Asks for a mechanism of whole records."""
 
     name: str
     target: Target
@@ -46,7 +46,7 @@ class Asked:
 
     @property
     def key(self) -> str:
-        """The same for the same question."""
+        """Returns the same text for the same question."""
         return repr(self)
 
     @property
@@ -73,21 +73,21 @@ class Asked:
         return {part.name: part.type for part in parts if part.name not in stated}
 
     def built(self) -> Any:
-        """The mechanism alone. Errors: `ParameterError`."""
+        """Builds the mechanism alone. Errors: `ParameterError`."""
         public: dict[str, Any] = {"region": self.region, "persons": self.persons}
         if self.resolution is not None:
             public["resolution"] = self.resolution
         return registry.get(self.name).calibrated(self.target, self.parameters, **public)
 
-    def answer(self) -> Calibrated | Refused:
-        """May take seconds."""
+    def answer(self) -> Calibration | Refused:
+        """Calibrates the mechanism, which may take seconds."""
         try:
             mechanism = self.built()
         except ParameterError as error:
             # A name that is no parameter's may be any text.
             parameter = printable(error.parameter)
             return Refused(parameter=parameter, value=error.value, allowed=error.allowed)
-        return Calibrated(
+        return Calibration(
             mechanism=mechanism,
             guarantee=mechanism.guarantee,
             on_devices=getattr(mechanism, "guarantee_with_shuffler", None),

@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any, Final
 
-from heatmaps.children.calibrated import Asked, Calibrated, Refused
+from heatmaps.children.calibrated import Calibration, MechanismQuestion, Refused
 from mechanisms.catalogue import registry
 from mechanisms.check import exact_decimal, whole
 from mechanisms.error_bounds import ErrorBound, ErrorForecast, ExpectedError, PointError, ShareError
@@ -47,7 +47,7 @@ class MessageError(ValueError):
         super().__init__("a child or its parent sent something else than a message")
 
 
-def question_bytes(question: Asked) -> bytes:
+def question_bytes(question: MechanismQuestion) -> bytes:
     """Encodes a question. Errors: ValueError for a guide, which no mechanism of whole records takes."""
     target = question.target
     if target.guide is not None:
@@ -70,7 +70,7 @@ def question_bytes(question: Asked) -> bytes:
     return json.dumps(body).encode()
 
 
-def question_from(content: bytes) -> Asked:
+def question_from(content: bytes) -> MechanismQuestion:
     """Returns what `question_bytes` encoded. Errors: MessageError."""
     try:
         return _question(json.loads(content.decode()))
@@ -78,7 +78,7 @@ def question_from(content: bytes) -> Asked:
         raise MessageError from None
 
 
-def answer_bytes(question: Asked, answer: Calibrated | Refused) -> bytes:
+def answer_bytes(question: MechanismQuestion, answer: Calibration | Refused) -> bytes:
     """Encodes the answer to a question."""
     if isinstance(answer, Refused):
         return json.dumps({"refused": asdict(answer)}).encode()
@@ -92,26 +92,26 @@ def answer_bytes(question: Asked, answer: Calibrated | Refused) -> bytes:
     return json.dumps({"calibrated": body}).encode()
 
 
-def answer_from(question: Asked, content: bytes) -> Calibrated | Refused:
+def answer_from(question: MechanismQuestion, content: bytes) -> Calibration | Refused:
     """Returns what `answer_bytes` encoded for this question. Errors: MessageError for whatever else it is."""
     try:
         body = json.loads(content.decode())
         if set(body) == {"refused"}:
-            return _refused(body["refused"])
+            return Refused(**{name: _text(value) for name, value in body["refused"].items()})
         _check(set(body) == {"calibrated"})
         return _calibrated(question, body["calibrated"])
     except _MALFORMED:
         raise MessageError from None
 
 
-def _question(body: dict[str, Any]) -> Asked:
+def _question(body: dict[str, Any]) -> MechanismQuestion:
     _check(set(body) == {"name", "target", "region", "persons", "resolution", "parameters"})
     target, radius_m = body["target"], body["target"]["radius_m"]
     _check(set(target) == _TARGET)
     _check(all(type(edge) is float for edge in body["region"]))
     counts = (body["persons"], body["resolution"], target["expected_persons"], target["version"])
     _check(all(count is None or type(count) is int for count in counts))
-    return Asked(
+    return MechanismQuestion(
         name=_text(body["name"]),
         target=Target(
             relation=Relation(target["relation"]),
@@ -128,15 +128,11 @@ def _question(body: dict[str, Any]) -> Asked:
     )
 
 
-def _refused(body: dict[str, Any]) -> Refused:
-    return Refused(**{name: _text(value) for name, value in body.items()})
-
-
-def _calibrated(question: Asked, body: dict[str, Any]) -> Calibrated:
+def _calibrated(question: MechanismQuestion, body: dict[str, Any]) -> Calibration:
     _check(set(body) == {"chosen", "guarantee", "on_devices", "expected_error"})
     kinds, on_devices = question.free_fields, body["on_devices"]
     numbers = {name: _number(name, value, kinds[name]) for name, value in body["chosen"].items()}
-    return Calibrated(
+    return Calibration(
         mechanism=registry.get(question.name).mechanism.restored(**question.stated, **numbers),
         guarantee=_guarantee(question, body["guarantee"]),
         on_devices=None if on_devices is None else _guarantee(question, on_devices),
@@ -151,7 +147,7 @@ def _number(name: str, value: Any, kind: Any) -> int | Fraction:
     return exact_decimal(name, _fraction(value), low=0, low_open=True, high=LARGEST_LENGTH_M)
 
 
-def _guarantee(question: Asked, body: Any) -> Guarantee:
+def _guarantee(question: MechanismQuestion, body: Any) -> Guarantee:
     guarantee = Guarantee.from_json(body)
     _check(guarantee.relation is question.target.relation and len(guarantee.terms) <= _TERMS)
     fails = guarantee.if_shuffler_fails

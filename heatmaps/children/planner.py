@@ -5,7 +5,7 @@ import sys
 from typing import BinaryIO, Final
 
 from heatmaps.children import messages
-from heatmaps.children.calibrated import Asked, Calibrated, Refused
+from heatmaps.children.calibrated import Calibration, MechanismQuestion, Refused
 from heatmaps.children.messages import MessageError
 
 LENGTH: Final = struct.Struct("<Q")
@@ -20,7 +20,7 @@ def main() -> None:
         _send(messages.answer_bytes(question, question.answer()), sys.stdout.buffer)
 
 
-def answer(question: Asked, to: BinaryIO, back: BinaryIO) -> Calibrated | Refused | None:
+def answer(question: MechanismQuestion, to: BinaryIO, back: BinaryIO) -> Calibration | Refused | None:
     """Returns what a child answers; None where it ended. Errors: BrokenPipeError, MessageError."""
     _send(messages.question_bytes(question), to)
     content = _received(back, _LONGEST_ANSWER)

@@ -33,7 +33,7 @@ _STANDARD_ERROR: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a child may take."""
+    """Limits what a child may take."""
 
     memory_bytes: int
     cpu_seconds: int = 0  # 0: as long as it is wanted
@@ -49,7 +49,7 @@ def started(
     quiet: bool = False,
     folder: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A child that runs the module's `main`, with pipes to its input and from its output.
+    """Starts a child that runs the module's `main`, with pipes to its input and from its output.
 
     It reads programs, and nothing else that it does not get here (`heatmaps.children.confinement`). files:
     descriptors that stay open in the child under their numbers. quiet: what it says of errors is dropped, as
@@ -93,7 +93,7 @@ def _log(errors: BinaryIO) -> None:
 
 def finished(
     module: str,
-    sent: bytes,
+    content: bytes,
     limits: Limits,
     *,
     files: Sequence[int] = (),
@@ -101,7 +101,7 @@ def finished(
     folder: Path | None = None,
     seconds: float = _LONGEST_SECONDS,
 ) -> int:
-    """How a child ended that was sent all it needs: 0 where well, below 0 where a signal or the clock did it.
+    """Runs a child on `content`; 0 where it ended well, below 0 where a signal or the clock did it.
 
     Its output is dropped: it would fill the memory of whoever waits, and answers are in files.
     seconds: on the clock. files, quiet, folder: as for `started`. Errors: OSError.
@@ -109,7 +109,7 @@ def finished(
     output = subprocess.DEVNULL
     child = _started(module, limits, files=files, quiet=quiet, folder=folder, output=output)
     try:
-        child.communicate(sent, timeout=seconds)
+        child.communicate(content, timeout=seconds)
     except subprocess.TimeoutExpired:
         pass
     finally:
@@ -118,7 +118,7 @@ def finished(
 
 
 def ended(child: subprocess.Popen[bytes]) -> int:
-    """End the child now, if it still runs; how it ended: 0 where it had ended well."""
+    """Ends the child now, if it still runs; returns how it ended: 0 where it had ended well."""
     if child.poll() is None:
         child.kill()
     for pipe in (child.stdin, child.stdout):

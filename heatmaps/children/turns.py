@@ -26,7 +26,7 @@ _turns, _waiting = BoundedSemaphore(AT_ONCE), BoundedSemaphore(1)
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """One of few turns that this process has for long work. Errors: Busy."""
+    """Holds one of few turns that this process has for long work. Errors: Busy."""
     if not (_turns.acquire(blocking=False) or _waited()):
         raise Busy("the server is busy with other files and quotes")
     try:
@@ -36,7 +36,7 @@ def turn() -> Iterator[None]:
 
 
 def _waited() -> bool:
-    """One request waits a little; were there more, they would take the threads that are left."""
+    """Lets one request wait a little; were there more, they would take the threads that are left."""
     if not _waiting.acquire(blocking=False):
         return False
     try:

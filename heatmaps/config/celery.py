@@ -43,6 +43,6 @@ def say_what_confines(**_arguments: object) -> None:
 
 @task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types
 def name_task(task_id: str, task: Task, **_arguments: object) -> None:
-    """Every line that is logged while a task runs says which."""
+    """Names the task in every line that is logged while it runs."""
     clear_contextvars()
     bind_contextvars(task=task.name, task_id=task_id)

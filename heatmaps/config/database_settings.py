@@ -32,10 +32,7 @@ PINNED: Final[Mapping[str, str]] = {
 
 def pinned(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options of a connection with those settings; what the operator's address says goes on top."""
-    flags = [f"-c {name}={value}" for name, value in _escaped()]
+    # Blanks inside a value need a backslash.
+    escaped = [(name, value.replace(" ", r"\ ")) for name, value in PINNED.items()]
+    flags = [f"-c {name}={value}" for name, value in escaped]
     return {**options, "options": " ".join([*flags, options.get("options", "")]).strip()}
-
-
-def _escaped() -> list[tuple[str, str]]:
-    """Blanks inside a value need a backslash there."""
-    return [(name, value.replace(" ", r"\ ")) for name, value in PINNED.items()]

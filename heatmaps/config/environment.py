@@ -75,7 +75,7 @@ _STATE_OF_THE_SYSTEM = Path("/var/lib")
 
 
 def state_dir() -> Path:
-    """The folder that holds everything an embedded installation keeps, of mode 700.
+    """Returns the folder that holds everything an embedded installation keeps, of mode 700.
 
     Its credentials are of mode 600. Errors: as `private_files.folder`.
     """
@@ -85,7 +85,7 @@ def state_dir() -> Path:
 
 
 def program(root: Path) -> str:
-    """What people call the product by: the installed command, else the script of a checkout."""
+    """Returns what people call the product by: the installed command, else a checkout's script."""
     return "hazemap" if root.parts[-2:] == ("hazemap", "app") else "manage.py"
 
 
@@ -115,7 +115,7 @@ def record_dir() -> Path:
 
 
 def witness_dir() -> Path | None:
-    """The folder of the witness. Errors: RuntimeError where there is no such folder."""
+    """Returns the folder of the witness. Errors: RuntimeError where there is no such folder."""
     name = os.environ.get("HAZEMAP_WITNESS", "")
     if not name:
         return None
@@ -127,7 +127,7 @@ def witness_dir() -> Path | None:
 
 
 def secret_key(folder: Path, name: str) -> str:
-    """A key of the installation: read from `folder`, made once with mode 600 when missing."""
+    """Returns a key of the installation: read from `folder`, made once with mode 600 when missing."""
     path = folder / name
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -150,7 +150,7 @@ def written_key(path: Path) -> str:
 
 
 def service_url(service: str) -> str:
-    """`HAZEMAP_<service>_URL`, with the password of `HAZEMAP_<service>_PASSWORD_FILE`; "" when not set.
+    """Returns `HAZEMAP_<service>_URL` with its `HAZEMAP_<service>_PASSWORD_FILE`'s password; "" if not set.
 
     Errors: RuntimeError naming the variable, when there is a file and no address, or a password in both.
     """
@@ -190,12 +190,12 @@ def password(role: str) -> str:
 
 
 def listed(name: str, default: str = "") -> list[str]:
-    """A comma-separated variable as a list without blanks."""
+    """Returns a comma-separated variable as a list without blanks."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
 def trusted_proxies(origins: Sequence[str]) -> list[IPv4Network | IPv6Network]:
-    """Where the operator's proxy asks from. Errors: RuntimeError naming the variable."""
+    """Returns the networks that the operator's proxy asks from. Errors: RuntimeError naming the variable."""
     if listed("HAZEMAP_PROXY") == [NO_PROXY]:
         return []
     try:
@@ -211,7 +211,7 @@ def trusted_proxies(origins: Sequence[str]) -> list[IPv4Network | IPv6Network]:
 
 
 def metrics_address() -> tuple[str, int] | None:
-    """Host and port for monitors; this machine alone where no host is named. Errors: RuntimeError."""
+    """Returns host and port for monitors; this machine alone if no host is named. Errors: RuntimeError."""
     text = os.environ.get("HAZEMAP_METRICS", "").strip()
     if not text:
         return None
@@ -225,7 +225,7 @@ def metrics_address() -> tuple[str, int] | None:
 
 
 def rendered_bytes() -> int:
-    """Errors: RuntimeError naming the variable."""
+    """Returns how many bytes rendered files may take. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_RENDERED_BYTES", str(2**32))
     if not text.isdecimal() or int(text) < LEAST_RENDERED_BYTES:
         raise RuntimeError(
@@ -235,13 +235,13 @@ def rendered_bytes() -> int:
 
 
 def slot_seconds() -> list[float]:
-    """Seconds of a slot, by size class. Errors: RuntimeError naming the variable."""
+    """Returns seconds of a slot, by size class. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_SLOT_SECONDS", "2,5,20,300")
     try:
         seconds = [float(part) for part in text.split(",")]
     except ValueError:
         seconds = []
-    if len(seconds) != _SIZE_CLASSES or not all(0 < one <= _LONGEST_SLOT_SECONDS for one in seconds):
+    if len(seconds) != _SIZE_CLASSES or not all(0 < number <= _LONGEST_SLOT_SECONDS for number in seconds):
         raise RuntimeError(
             f"HAZEMAP_SLOT_SECONDS must be {_SIZE_CLASSES} numbers above 0, up to {_LONGEST_SLOT_SECONDS}, "
             f"separated by commas, not {text!r}"
@@ -262,7 +262,7 @@ def draw_places() -> list[int]:
 
 
 def source_slot_seconds() -> float:
-    """Seconds of a slot of datasets in a lake. Errors: RuntimeError naming the variable."""
+    """Returns seconds of a slot of datasets in a lake. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_SOURCE_SLOT_SECONDS", "900")
     try:
         seconds = float(text)
@@ -287,6 +287,6 @@ def source_places() -> int:
 
 
 def sources_file() -> Path | None:
-    """The file of sources, if one is named; whoever uses it says what is wrong with it."""
+    """Returns the file of sources, if one is named; whoever uses it says what is wrong with it."""
     text = os.environ.get("HAZEMAP_SOURCES", "").strip()
     return Path(text).absolute() if text else None

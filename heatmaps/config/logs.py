@@ -25,7 +25,7 @@ Fields = MutableMapping[str, Any]
 
 
 def configure(form: str) -> dict[str, Any]:
-    """Set up structlog; the standard library's logging as Django's `LOGGING`. `form`: one of `FORMATS`.
+    """Sets up structlog; the standard library's logging as Django's `LOGGING`. `form`: one of `FORMATS`.
 
     Errors: RuntimeError naming the variable.
     """
@@ -60,7 +60,7 @@ def configure(form: str) -> dict[str, Any]:
 
 
 def private_formatter(form: str) -> ProcessorFormatter:
-    """One line a record; never a traceback, whose last line is the error's message."""
+    """Formats one line a record; never a traceback, whose last line is the error's message."""
     text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
     renderer = structlog.processors.JSONRenderer() if form == "json" else text
     return ProcessorFormatter(
@@ -75,11 +75,11 @@ def private_formatter(form: str) -> ProcessorFormatter:
 
 
 def _without_data(_logger: object, _method: str, fields: Fields) -> Fields:
-    """Our own lines: an error is told by class and place, an unforeseen value by its class."""
-    return {name: _told(value) for name, value in fields.items() if name != "exc_info"}
+    """Strips our own lines of data: names an error by class and place, an unforeseen value by its class."""
+    return {name: _loggable(value) for name, value in fields.items() if name != "exc_info"}
 
 
-def _told(value: object) -> object:
+def _loggable(value: object) -> object:
     match value:
         case BaseException():
             return f"{_class(type(value))}{_place(value.__traceback__)}"
@@ -94,7 +94,7 @@ def _told(value: object) -> object:
 
 
 def _outline(_logger: object, _method: str, fields: Fields) -> Fields:
-    """Name and level of the logger, and of foreign lines nothing but what this module's head says."""
+    """Returns name and level of the logger, and of foreign lines nothing but what this module's head says."""
     record: logging.LogRecord = fields.pop("_record")
     ours_in_full = fields.pop("_from_structlog")
     arguments = fields.pop("positional_args", ())
@@ -104,20 +104,20 @@ def _outline(_logger: object, _method: str, fields: Fields) -> Fields:
     if ours_in_full:
         return fields
     if error is not None:
-        fields["cause"] = _told(error)
+        fields["cause"] = _loggable(error)
     if record.name.partition(".")[0] not in OWN:
         fields.update(event=FOREIGN, **_library(record, arguments))
     return fields
 
 
 def _library(record: logging.LogRecord, arguments: object) -> dict[str, object]:
-    told: dict[str, object] = {"place": f"{record.module}:{record.lineno}"}
+    facts: dict[str, object] = {"place": f"{record.module}:{record.lineno}"}
     if (status := getattr(record, "status_code", None)) is not None:
-        told["status"] = int(status)
-    given = arguments if isinstance(arguments, tuple) else ()
-    if errors := [_class(type(one)) for one in given if isinstance(one, BaseException)]:
-        told["errors"] = ", ".join(errors)
-    return told
+        facts["status"] = int(status)
+    values = arguments if isinstance(arguments, tuple) else ()
+    if errors := [_class(type(value)) for value in values if isinstance(value, BaseException)]:
+        facts["errors"] = ", ".join(errors)
+    return facts
 
 
 def _class(kind: type) -> str:

@@ -28,33 +28,36 @@ class MailServer:
 
 
 def server() -> MailServer | None:
-    """None: no mail is sent, and no page offers any. Errors: RuntimeError naming the variable; OSError."""
-    given = {name: os.environ.get(f"HAZEMAP_MAIL_{name}", "") for name in ("HOST", *_OTHERS)}
-    if not given["HOST"]:
-        if lone := next((name for name in _OTHERS if given[name]), None):
+    """Reads the mail server. Errors: RuntimeError naming the variable; OSError.
+
+    None: no mail is sent, and no page offers any.
+    """
+    texts = {name: os.environ.get(f"HAZEMAP_MAIL_{name}", "") for name in ("HOST", *_OTHERS)}
+    if not texts["HOST"]:
+        if lone := next((name for name in _OTHERS if texts[name]), None):
             raise RuntimeError(f"HAZEMAP_MAIL_{lone} needs HAZEMAP_MAIL_HOST")
         return None
-    tls = given["TLS"] or "starttls"
+    tls = texts["TLS"] or "starttls"
     if tls not in _PORTS:
         raise RuntimeError(f"HAZEMAP_MAIL_TLS must be {' or '.join(_PORTS)}, not {tls!r}")
-    password = _password(given)
-    if bool(given["USER"]) != bool(password):
+    password = _password(texts)
+    if bool(texts["USER"]) != bool(password):
         raise RuntimeError("HAZEMAP_MAIL_USER and HAZEMAP_MAIL_PASSWORD_FILE need each other")
     return MailServer(
-        host=given["HOST"],
-        port=_port(given["PORT"] or str(_PORTS[tls])),
-        user=given["USER"],
+        host=texts["HOST"],
+        port=_port(texts["PORT"] or str(_PORTS[tls])),
+        user=texts["USER"],
         password=password,
         tls=tls,
-        sender=_sender(given["FROM"]),
+        sender=_sender(texts["FROM"]),
         origin=_origin(),
     )
 
 
-def _password(given: dict[str, str]) -> str:
-    if given["PASSWORD"] and given["PASSWORD_FILE"]:
+def _password(texts: dict[str, str]) -> str:
+    if texts["PASSWORD"] and texts["PASSWORD_FILE"]:
         raise RuntimeError("set HAZEMAP_MAIL_PASSWORD or HAZEMAP_MAIL_PASSWORD_FILE, not both")
-    return Path(given["PASSWORD_FILE"]).read_text().strip() if given["PASSWORD_FILE"] else given["PASSWORD"]
+    return Path(texts["PASSWORD_FILE"]).read_text().strip() if texts["PASSWORD_FILE"] else texts["PASSWORD"]
 
 
 def _port(text: str) -> int:
@@ -73,10 +76,11 @@ def _sender(text: str) -> str:
 
 
 def _origin() -> str:
-    """Not what a request says: whoever has a mail sent to somebody else may name another port or host."""
+    """Returns the first origin, not what a request says."""
+    # Whoever has a mail sent to somebody else may name another port or host in the request.
     named = (text.strip() for text in os.environ.get("HAZEMAP_ORIGINS", "").split(","))
-    if found := next((text for text in named if text and "*" not in text), None):
-        return found
+    if origin := next((text for text in named if text and "*" not in text), None):
+        return origin
     raise RuntimeError(
         "HAZEMAP_MAIL_HOST needs HAZEMAP_ORIGINS, such as https://maps.example.org: links in mails begin so"
     )

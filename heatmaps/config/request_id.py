@@ -20,7 +20,7 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
 def name_requests(get_response: GetResponse) -> GetResponse:
-    """Middleware, the first of all. The id is ours: a client's own could carry anything into the log."""
+    """Names requests, first of all middleware. The id is ours: a client's could carry anything into logs."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         # Not cleared at the end: Django logs the status of an answer after its middleware.
@@ -36,13 +36,13 @@ def name_requests(get_response: GetResponse) -> GetResponse:
 
 
 def new_id() -> str:
-    """Such as "kfzt-pmdq-wrbx": one of 2e15."""
+    """Makes an id such as "kfzt-pmdq-wrbx": one of 2e15."""
     groups = ("".join(secrets.choice(LETTERS) for _ in range(GROUP_LETTERS)) for _ in range(GROUPS))
     return "-".join(groups)
 
 
 def _tell(request: HttpRequest, response: HttpResponse) -> None:
-    """Which of our pages, not which address: names of datasets and query strings stay out."""
+    """Logs which of our pages, not which address: names of datasets and query strings stay out."""
     if match := request.resolver_match:
         method = request.method if request.method in METHODS else "other"
         page = match.view_name or "unnamed"

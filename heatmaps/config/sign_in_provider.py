@@ -22,7 +22,7 @@ _LONGEST_NAME: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInProvider:
-    """Who says who somebody is. `hosts`: origins that this server may ask for it, the issuer's first."""
+    """Identifies people. `hosts`: origins that this server may ask for it, the issuer's first."""
 
     issuer: str
     client_id: str
@@ -33,39 +33,39 @@ class SignInProvider:
 
     @property
     def key(self) -> str:
-        """Under which accounts are linked: another one for another issuer, so that nobody is mistaken."""
+        """Returns the key of linked accounts: another one for another issuer, so that nobody is mistaken."""
         return f"oidc-{hashlib.sha256(self.issuer.encode()).hexdigest()[:16]}"
 
 
 def sign_in_provider() -> SignInProvider | None:
-    """The one of `HAZEMAP_OIDC_ISSUER`. Errors: RuntimeError naming the variable; OSError for its file."""
-    given = {name: os.environ.get(f"HAZEMAP_OIDC_{name}", "") for name in ("ISSUER", "CLIENT_ID", "NAME")}
+    """Reads `HAZEMAP_OIDC_ISSUER`'s. Errors: RuntimeError naming the variable; OSError for its file."""
+    texts = {name: os.environ.get(f"HAZEMAP_OIDC_{name}", "") for name in ("ISSUER", "CLIENT_ID", "NAME")}
     sign_up, secret = _sign_up(), _secret()
-    if not given["ISSUER"]:
-        if given["CLIENT_ID"] or secret:
+    if not texts["ISSUER"]:
+        if texts["CLIENT_ID"] or secret:
             raise RuntimeError("HAZEMAP_OIDC_CLIENT_ID and its secret need HAZEMAP_OIDC_ISSUER")
         return None
-    origin = _origin(given["ISSUER"])
-    if not (given["CLIENT_ID"] and secret):
+    origin = _origin(texts["ISSUER"])
+    if not (texts["CLIENT_ID"] and secret):
         raise RuntimeError(
             "HAZEMAP_OIDC_ISSUER needs HAZEMAP_OIDC_CLIENT_ID, and HAZEMAP_OIDC_CLIENT_SECRET or "
             "HAZEMAP_OIDC_CLIENT_SECRET_FILE, as the provider gave them to you"
         )
     return SignInProvider(
-        issuer=given["ISSUER"],
-        client_id=given["CLIENT_ID"],
+        issuer=texts["ISSUER"],
+        client_id=texts["CLIENT_ID"],
         client_secret=secret,
-        name=_name(given["NAME"] or urlsplit(origin).netloc[:_LONGEST_NAME]),
+        name=_name(texts["NAME"] or urlsplit(origin).netloc[:_LONGEST_NAME]),
         sign_up=sign_up,
         hosts=(origin, *_other_hosts()),
     )
 
 
 def for_allauth(provider: SignInProvider | None) -> dict[str, Any]:
-    """`SOCIALACCOUNT_PROVIDERS`: the one provider, read by a class of ours."""
-    asked = {"provider_class": "heatmaps.people.sign_in_provider.Provider", "OAUTH_PKCE_ENABLED": True}
+    """Returns `SOCIALACCOUNT_PROVIDERS`: the one provider, read by a class of ours."""
+    facts = {"provider_class": "heatmaps.people.sign_in_provider.Provider", "OAUTH_PKCE_ENABLED": True}
     if provider is None:
-        return {"openid_connect": asked | {"APPS": []}}
+        return {"openid_connect": facts | {"APPS": []}}
     app = {
         "provider_id": provider.key,
         "name": provider.name,
@@ -73,7 +73,7 @@ def for_allauth(provider: SignInProvider | None) -> dict[str, Any]:
         "secret": provider.client_secret,
         "settings": {"server_url": provider.issuer.removesuffix("/") + _DISCOVERY},
     }
-    return {"openid_connect": asked | {"APPS": [app]}}
+    return {"openid_connect": facts | {"APPS": [app]}}
 
 
 def _origin(issuer: str) -> str:
@@ -84,7 +84,7 @@ def _origin(issuer: str) -> str:
 
 
 def _parts(text: str) -> SplitResult | None:
-    """None for an address that is not allowed."""
+    """Splits an address; None for one that is not allowed."""
     parts = web_addresses.read(text)
     if parts is None:
         return None

@@ -19,7 +19,7 @@ _REST: Final = re.compile(r"[A-Za-z0-9._~%/?&=+,:@{}-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiles:
+class TileServer:
     """Pictures that readers' browsers fetch from another host, which sees where they look."""
 
     address: str  # with {z}, {x} and {y}
@@ -30,7 +30,7 @@ class Tiles:
 
 
 def basemap() -> Path | None:
-    """The PMTiles file of `HAZEMAP_BASEMAP`. Errors: RuntimeError naming the variable."""
+    """Returns the PMTiles file of `HAZEMAP_BASEMAP`. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_BASEMAP", "")
     if not text:
         return None
@@ -46,8 +46,8 @@ def basemap() -> Path | None:
     raise RuntimeError(f"HAZEMAP_BASEMAP must name a PMTiles file that can be read, not {text!r}: {reason}")
 
 
-def tiles() -> Tiles | None:
-    """Those of `HAZEMAP_TILES`. Errors: RuntimeError naming the variable."""
+def tiles() -> TileServer | None:
+    """Reads the tile server of `HAZEMAP_TILES`. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_TILES", "")
     public = os.environ.get("HAZEMAP_TILES_PUBLIC") or "0"
     if public not in {"0", "1"}:
@@ -57,7 +57,7 @@ def tiles() -> Tiles | None:
     parts = _parts(text)
     if parts is None:
         raise RuntimeError(f"HAZEMAP_TILES must be {_ALLOWED}; not {text!r}")
-    return Tiles(
+    return TileServer(
         address=text,
         origin=f"{parts.scheme}://{parts.netloc}",
         host=parts.netloc,
@@ -67,7 +67,7 @@ def tiles() -> Tiles | None:
 
 
 def _parts(text: str) -> SplitResult | None:
-    """None for an address that is not allowed."""
+    """Splits an address; None for one that is not allowed."""
     parts = web_addresses.read(text)
     if parts is None:
         return None

@@ -9,7 +9,7 @@ _THIS_MACHINE: Final = {"127.0.0.1", "::1", "localhost"}
 
 
 def read(text: str) -> SplitResult | None:
-    """None unless it is it is by https, or by http on this machine, with a plain host in small letters."""
+    """Splits an address; None unless https, or http on this machine, with a plain host in small letters."""
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname or "", parts.port

@@ -19,17 +19,17 @@ TOKEN: Final = "demo"  # noqa: S105  # its name, not its secret
 
 
 def credentials_path() -> Path:
-    """`username=`, `password=` and `token=` of the steward, one a line."""
+    """Returns the file of `username=`, `password=` and `token=` of the steward, one a line."""
     return Path(settings.STATE_DIR) / "credentials"
 
 
 def administrator_credentials_path() -> Path:
-    """`username=` and `password=` of the administrator."""
+    """Returns the file of `username=` and `password=` of the administrator."""
     return Path(settings.STATE_DIR) / "credentials-administrator"
 
 
 def ensure() -> User:
-    """The steward; both accounts are made, or given new secrets when their file is lost."""
+    """Returns the steward; both accounts are made, or given new secrets when their file is lost."""
     _ensure_administrator()
     return _ensure_steward()
 
@@ -72,7 +72,7 @@ def _password() -> str:
 
 
 def _write(path: Path, lines: Mapping[str, str]) -> None:
-    """Replace a private file (mode 600) in one step."""
+    """Replaces a private file (mode 600) in one step."""
     draft = path.with_name(f"{path.name}.new")
     with contextlib.suppress(FileNotFoundError):
         draft.unlink()  # of a run that was killed

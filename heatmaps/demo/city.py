@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.demo.places import AVENUES, AWAY, COAST, HOMES, LEISURE, NIGHT, WORK, Place
+from heatmaps.demo.places import AVENUES, AWAY, COAST, HOMES, LEISURE, NIGHT, WORK, Cluster
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,7 +52,7 @@ class CheckIns:
 
 
 def check_ins(city: City) -> CheckIns:
-    """All check-ins of the city."""
+    """Makes all check-ins of the city."""
     rng = np.random.default_rng(city.seed)
     person = np.repeat(np.arange(city.persons), _activity(rng, city))
     kind = rng.choice(len(_KINDS), size=person.size, p=[share for share, *_ in _KINDS])
@@ -63,7 +63,7 @@ def check_ins(city: City) -> CheckIns:
 
 
 def write_csv(city: City, path: Path) -> None:
-    """The check-ins as `user,time,lat,lon` in a gzip CSV file; equal cities give equal bytes."""
+    """Writes the check-ins as `user,time,lat,lon` in a gzip CSV file; equal cities give equal bytes."""
     rows = check_ins(city)
     moments = np.datetime_as_string(rows.times.astype("datetime64[s]"), timezone="UTC")
     names = [f"resident-{number:04d}" for number in rows.persons.tolist()]
@@ -99,7 +99,7 @@ def _activity(rng: np.random.Generator, city: City) -> Integers:
 def _positions(
     rng: np.random.Generator, city: City, person: Integers, kind: Integers
 ) -> tuple[Floats, Floats]:
-    """(lat, lon) of every check-in."""
+    """Returns (lat, lon) of every check-in."""
     homes, work = _sampled(rng, HOMES, city.persons), _sampled(rng, WORK, city.persons)
     out = _favourites(rng, _sampled(rng, LEISURE, 120), city.persons, count=3)
     night = _favourites(rng, _sampled(rng, NIGHT, 40), city.persons, count=2)
@@ -117,28 +117,28 @@ def _positions(
     return _on_land(points[:, 0], points[:, 1])
 
 
-def _sampled(rng: np.random.Generator, places: Sequence[Place], count: int) -> Floats:
-    """`(count, 2)` points of the clusters, as (lat, lon)."""
+def _sampled(rng: np.random.Generator, places: Sequence[Cluster], count: int) -> Floats:
+    """Draws `(count, 2)` points of the clusters, as (lat, lon)."""
     weights = np.array([place.weight for place in places])
-    chosen = rng.choice(len(places), size=count, p=weights / weights.sum())
-    middle = np.array([(place.lat, place.lon) for place in places])[chosen]
-    spread_m = np.array([place.spread_m for place in places], np.float64)[chosen]
+    indices = rng.choice(len(places), size=count, p=weights / weights.sum())
+    middle = np.array([(place.lat, place.lon) for place in places])[indices]
+    spread_m = np.array([place.spread_m for place in places], np.float64)[indices]
     return _scattered(rng, middle, spread_m)
 
 
 def _favourites(rng: np.random.Generator, venues: Floats, persons: int, *, count: int) -> Floats:
-    """`(persons, count, 2)`: everybody's venues; a few venues are everybody's."""
+    """Draws `(persons, count, 2)`: everybody's venues; a few venues are everybody's."""
     popularity = 1 / np.arange(1, len(venues) + 1)
-    chosen = rng.choice(len(venues), size=(persons, count), p=popularity / popularity.sum())
-    favourites: Floats = venues[chosen]
+    indices = rng.choice(len(venues), size=(persons, count), p=popularity / popularity.sum())
+    favourites: Floats = venues[indices]
     return favourites
 
 
 def _on_avenues(rng: np.random.Generator, count: int) -> Floats:
     weights = np.array([avenue.weight for avenue in AVENUES])
-    chosen = rng.choice(len(AVENUES), size=count, p=weights / weights.sum())
-    start: Floats = np.array([avenue.start for avenue in AVENUES])[chosen]
-    end: Floats = np.array([avenue.end for avenue in AVENUES])[chosen]
+    indices = rng.choice(len(AVENUES), size=count, p=weights / weights.sum())
+    start: Floats = np.array([avenue.start for avenue in AVENUES])[indices]
+    end: Floats = np.array([avenue.end for avenue in AVENUES])[indices]
     return start + (end - start) * rng.random((count, 1))
 
 
@@ -149,19 +149,19 @@ def _scattered(rng: np.random.Generator, middle: Floats, metres: Floats) -> Floa
 
 
 def _on_land(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
-    """Points in the sea are mirrored at the shore; outside the coast's longitudes nothing is."""
+    """Mirrors points in the sea at the shore; outside the coast's longitudes none."""
     shore_lon, shore_lat = np.array(COAST).T
     shore = np.interp(lon, shore_lon, shore_lat, left=-90, right=-90)
     return np.where(lat < shore, 2 * shore - lat, lat), lon
 
 
 def _times(rng: np.random.Generator, kind: Integers) -> Integers:
-    """Epoch seconds: a day of the week and an hour that fit the kind, in one of the weeks."""
+    """Draws epoch seconds: a day of the week and an hour that fit the kind, in one of the weeks."""
     week = rng.integers(WEEKS, size=kind.size)
     seconds = np.zeros(kind.size, np.int64)
     for number, (_, (first, last), days, _) in enumerate(_KINDS):
-        chosen = np.flatnonzero(kind == number)
-        day = rng.choice(days, size=chosen.size)
-        hour = rng.triangular(first, (first + last) / 2, last, size=chosen.size)
-        seconds[chosen] = day * 86_400 + (hour * 3600).astype(np.int64)
+        indices = np.flatnonzero(kind == number)
+        day = rng.choice(days, size=indices.size)
+        hour = rng.triangular(first, (first + last) / 2, last, size=indices.size)
+        seconds[indices] = day * 86_400 + (hour * 3600).astype(np.int64)
     return int(FIRST_DAY.timestamp()) + week * 7 * 86_400 + seconds

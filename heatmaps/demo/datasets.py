@@ -63,7 +63,7 @@ Say = Callable[[str], object]
 
 
 def ensure(steward: User, say: Say) -> None:
-    """Make what is missing of the demo; what is there stays as it is."""
+    """Makes what is missing of the demo; what is there stays as it is."""
     for demo in DEMOS:
         dataset = Dataset.objects.filter(slug=demo.new.slug).first()
         if dataset is None:

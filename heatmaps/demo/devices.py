@@ -17,10 +17,10 @@ def main(folder: Path) -> None:
         link, place = line.rstrip("\n").split("\t")
         try:
             Device(folder / f"{number}").report(link, [Place.parse(place)])
-            told = "sent"
+            outcome = "sent"
         except DeviceError as error:
-            told = error.code
-        sys.stdout.write(f"{told}\n")
+            outcome = error.code
+        sys.stdout.write(f"{outcome}\n")
         sys.stdout.flush()
 
 

@@ -24,7 +24,7 @@ COAST: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Cluster:
     """A cluster: its middle in degrees, the standard deviation in metres, its relative weight."""
 
     lat: float
@@ -43,47 +43,47 @@ class Avenue:
 
 
 HOMES: Final = (
-    Place(41.392, 2.165, 800, 22),  # Eixample
-    Place(41.405, 2.158, 450, 14),  # Gràcia
-    Place(41.376, 2.136, 550, 11),  # Sants
-    Place(41.435, 2.189, 650, 10),  # Sant Andreu
-    Place(41.443, 2.174, 700, 9),  # Nou Barris
-    Place(41.403, 2.203, 500, 10),  # Poblenou
-    Place(41.382, 2.176, 350, 9),  # Ciutat Vella
-    Place(41.402, 2.121, 700, 6),  # Sarrià
-    Place(41.450, 2.243, 850, 8),  # Badalona
-    Place(41.361, 2.103, 800, 11),  # L'Hospitalet
-    Place(41.472, 2.085, 900, 5),  # Sant Cugat
+    Cluster(41.392, 2.165, 800, 22),  # Eixample
+    Cluster(41.405, 2.158, 450, 14),  # Gràcia
+    Cluster(41.376, 2.136, 550, 11),  # Sants
+    Cluster(41.435, 2.189, 650, 10),  # Sant Andreu
+    Cluster(41.443, 2.174, 700, 9),  # Nou Barris
+    Cluster(41.403, 2.203, 500, 10),  # Poblenou
+    Cluster(41.382, 2.176, 350, 9),  # Ciutat Vella
+    Cluster(41.402, 2.121, 700, 6),  # Sarrià
+    Cluster(41.450, 2.243, 850, 8),  # Badalona
+    Cluster(41.361, 2.103, 800, 11),  # L'Hospitalet
+    Cluster(41.472, 2.085, 900, 5),  # Sant Cugat
 )
 WORK: Final = (
-    Place(41.387, 2.170, 450, 32),  # the centre
-    Place(41.394, 2.146, 500, 22),  # offices along the Diagonal
-    Place(41.404, 2.193, 450, 18),  # the former factories of Poblenou
-    Place(41.343, 2.134, 700, 12),  # the harbour's industry
-    Place(41.386, 2.115, 350, 9),  # the university
-    Place(41.428, 2.143, 250, 7),  # the hospital
+    Cluster(41.387, 2.170, 450, 32),  # the centre
+    Cluster(41.394, 2.146, 500, 22),  # offices along the Diagonal
+    Cluster(41.404, 2.193, 450, 18),  # the former factories of Poblenou
+    Cluster(41.343, 2.134, 700, 12),  # the harbour's industry
+    Cluster(41.386, 2.115, 350, 9),  # the university
+    Cluster(41.428, 2.143, 250, 7),  # the hospital
 )
 LEISURE: Final = (
-    Place(41.387, 2.170, 350, 25),  # shops of the centre
-    Place(41.379, 2.190, 250, 14),  # the beach
-    Place(41.396, 2.209, 300, 8),  # further beaches
-    Place(41.4036, 2.1744, 120, 12),  # the basilica
-    Place(41.4145, 2.1527, 150, 8),  # the park on the hill
-    Place(41.364, 2.158, 400, 9),  # the castle hill
-    Place(41.381, 2.123, 200, 9),  # the stadium
-    Place(41.402, 2.157, 300, 15),  # squares of Gràcia
+    Cluster(41.387, 2.170, 350, 25),  # shops of the centre
+    Cluster(41.379, 2.190, 250, 14),  # the beach
+    Cluster(41.396, 2.209, 300, 8),  # further beaches
+    Cluster(41.4036, 2.1744, 120, 12),  # the basilica
+    Cluster(41.4145, 2.1527, 150, 8),  # the park on the hill
+    Cluster(41.364, 2.158, 400, 9),  # the castle hill
+    Cluster(41.381, 2.123, 200, 9),  # the stadium
+    Cluster(41.402, 2.157, 300, 15),  # squares of Gràcia
 )
 NIGHT: Final = (
-    Place(41.385, 2.183, 200, 40),  # the old town's bars
-    Place(41.379, 2.168, 220, 25),  # the Raval
-    Place(41.387, 2.198, 180, 20),  # clubs by the harbour
-    Place(41.397, 2.191, 150, 15),  # warehouses
+    Cluster(41.385, 2.183, 200, 40),  # the old town's bars
+    Cluster(41.379, 2.168, 220, 25),  # the Raval
+    Cluster(41.387, 2.198, 180, 20),  # clubs by the harbour
+    Cluster(41.397, 2.191, 150, 15),  # warehouses
 )
 AWAY: Final = (
-    Place(41.297, 2.083, 400, 60),  # the airport
-    Place(41.593, 1.837, 500, 15),  # the mountain monastery
-    Place(41.118, 1.245, 800, 15),  # Tarragona
-    Place(41.983, 2.824, 800, 10),  # Girona
+    Cluster(41.297, 2.083, 400, 60),  # the airport
+    Cluster(41.593, 1.837, 500, 15),  # the mountain monastery
+    Cluster(41.118, 1.245, 800, 15),  # Tarragona
+    Cluster(41.983, 2.824, 800, 10),  # Girona
 )
 AVENUES: Final = (
     Avenue((41.384, 2.112), (41.411, 2.218), 40),  # Diagonal

@@ -38,7 +38,7 @@ class Unread:
     readline = readlines = __iter__ = read
 
 
-class Question(WSGITask):  # type: ignore[misc]  # waitress carries no types
+class AdmissionTask(WSGITask):  # type: ignore[misc]  # waitress carries no types
     """The request without its body; an answer ends the connection, on which the body may be on its way."""
 
     def start(self) -> None:
@@ -61,7 +61,7 @@ class Admission:
     def service(self) -> None:
         welcome = False
         try:
-            Question(self._connection, self._request).service()
+            AdmissionTask(self._connection, self._request).service()
         except BodyWanted:
             welcome = True
             request_finished.send(sender=type(self))  # gives the database connection back
@@ -74,7 +74,7 @@ class Admission:
         self._connection.cancel()
 
 
-class Answer(WSGITask):  # type: ignore[misc]  # as above
+class AnswerTask(WSGITask):  # type: ignore[misc]  # as above
     """The request with its body."""
 
     def get_environment(self) -> dict[str, Any]:
@@ -84,26 +84,30 @@ class Answer(WSGITask):  # type: ignore[misc]  # as above
         return environ
 
 
-class Refusal(ErrorTask):  # type: ignore[misc]  # as above
+class RefusalTask(ErrorTask):  # type: ignore[misc]  # as above
     """An answer of the server itself; it repeats nothing of the request."""
 
     def execute(self) -> None:
         error = self.request.error
         self.status = f"{error.code} {error.reason}"
         kind, body = _described(error.code, error.reason, getattr(self.request, "path", ""))
-        told = of_answers(secure=self.channel.is_encrypted or is_proxy(self.channel.addr[0]))
-        told |= {"Content-Type": kind, "Content-Security-Policy": NOTHING_LOADED, "Cache-Control": "no-store"}
-        self.response_headers.extend(told.items())
+        headers = of_answers(secure=self.channel.is_encrypted or is_proxy(self.channel.addr[0]))
+        headers |= {
+            "Content-Type": kind,
+            "Content-Security-Policy": NOTHING_LOADED,
+            "Cache-Control": "no-store",
+        }
+        self.response_headers.extend(headers.items())
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
 
 
 def _described(status: int, reason: str, path: str) -> tuple[str, bytes]:
-    """Type and text: for programs as the API's own refusals are."""
+    """Returns type and text: for programs as the API's own refusals are."""
     detail = DETAILS.get(status, reason)
     if not path.startswith("/api/"):
         return "text/plain; charset=utf-8", f"{status} {reason}: {detail}.\n".encode()
     code = CODES.get(status, "internal_error")
-    told = {"type": "about:blank", "title": reason, "status": status, "code": code, "detail": detail}
-    return "application/problem+json", json.dumps(told).encode()
+    details = {"type": "about:blank", "title": reason, "status": status, "code": code, "detail": detail}
+    return "application/problem+json", json.dumps(details).encode()

@@ -20,14 +20,14 @@ class BadCertificate(Exception):  # noqa: N818 - reads as what it says
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options by which `serve` ends TLS itself."""
-    told = "PEM file of the certificate and those that signed it: the port then speaks TLS, without a proxy"
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help=told)
+    """Adds the options by which `serve` ends TLS itself."""
+    text = "PEM file of the certificate and those that signed it: the port then speaks TLS, without a proxy"
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help=text)
     parser.add_argument("--key", type=Path, metavar="FILE", help="PEM file of the certificate's private key")
 
 
-def chosen(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """By those options; None where neither is given. Errors: BadCertificate."""
+def optional_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """Returns the context of those options; None where neither is given. Errors: BadCertificate."""
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:
@@ -36,40 +36,40 @@ def chosen(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
 
 
 def context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """TLS 1.2 and later, by PEM files; the certificate's own comes first, then those that signed it.
+    """Speaks TLS 1.2 and later, by PEM files; the certificate's own comes first, then those that signed it.
 
     Errors: BadCertificate.
     """
     _check(certificate, key)
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
     # Without tickets, whose key would open the past for whoever takes the process over.
-    made.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
-    made.num_tickets = 0
-    made.set_alpn_protocols(["http/1.1"])
+    tls.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    tls.num_tickets = 0
+    tls.set_alpn_protocols(["http/1.1"])
     try:
-        made.load_cert_chain(certificate, key, password=lambda: "")  # no question at the terminal
+        tls.load_cert_chain(certificate, key, password=lambda: "")  # no question at the terminal
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or type(error).__name__
         raise BadCertificate(f"{certificate} cannot serve TLS: {reason}") from None
-    return made
+    return tls
 
 
 def doubts(certificate: Path | None, key: Path | None, *, now: datetime | None = None) -> list[str]:
-    """What an operator should change though it works, a line each; of files that `chosen` took."""
-    found: list[str] = []
+    """Lists what an operator should change though it works, of files that `optional_context` took."""
+    warnings: list[str] = []
     if certificate is None or key is None:
-        return found
+        return warnings
     if key.stat().st_mode & _OPEN_TO_OTHERS:
-        found.append(f"the private key {key} is open to other accounts; chmod 600 closes it")
+        warnings.append(f"the private key {key} is open to other accounts; chmod 600 closes it")
     ends = _first_of(certificate).not_valid_after_utc
     if ends <= (now or datetime.now(UTC)):
-        found.append(f"the certificate {certificate} ended on {ends:%Y-%m-%d}; browsers refuse it")
-    return found
+        warnings.append(f"the certificate {certificate} ended on {ends:%Y-%m-%d}; browsers refuse it")
+    return warnings
 
 
 def _check(certificate: Path, key: Path) -> None:
-    """What OpenSSL would say of neither file by name. Errors: BadCertificate."""
+    """Names the file that is wrong, as OpenSSL does not. Errors: BadCertificate."""
     public, content = _first_of(certificate).public_key(), _read(key)
     try:
         private = load_pem_private_key(content, password=None)
@@ -83,7 +83,7 @@ def _check(certificate: Path, key: Path) -> None:
 
 
 def _first_of(certificate: Path) -> x509.Certificate:
-    """Errors: BadCertificate."""
+    """Reads the first certificate of a PEM file. Errors: BadCertificate."""
     content = _read(certificate)
     try:
         with warnings.catch_warnings(action="ignore"):  # of what it does not like but reads
@@ -93,7 +93,7 @@ def _first_of(certificate: Path) -> x509.Certificate:
 
 
 def _read(path: Path) -> bytes:
-    """Errors: BadCertificate."""
+    """Reads a file. Errors: BadCertificate."""
     try:
         return path.read_bytes()
     except OSError as error:

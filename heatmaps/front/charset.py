@@ -12,7 +12,7 @@ UTF8: Final = "utf-8"
 
 
 def read_utf8(get_response: GetResponse) -> GetResponse:
-    """Middleware, before whatever reads a form. Django's pages of errors would fail at other encodings."""
+    """Reads forms as UTF-8, before other middleware does: Django's error pages fail at other encodings."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.content_type in FORMS and request.encoding not in (None, UTF8):

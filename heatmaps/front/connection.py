@@ -9,7 +9,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
 from heatmaps.front import limits
-from heatmaps.front.admission import Admission, Answer, Refusal
+from heatmaps.front.admission import Admission, AnswerTask, RefusalTask
 from heatmaps.front.requests import Request
 from heatmaps.http.attempt_limits import network_of
 
@@ -21,17 +21,17 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
     """
 
     parser_class = Request
-    task_class = Answer
-    error_task_class = Refusal
+    task_class = AnswerTask
+    error_task_class = RefusalTask
 
     is_encrypted = False  # TLS ends here (`tls.TlsConnection`)
     request: Any  # the `Request` that is coming in, or None
     asking = False  # the program is being asked about the body of `request`, and nothing is read meanwhile
     lingers_until = 0.0  # the answer is out, and the client may still be sending
 
-    def __init__(self, server: Any, sock: socket.socket, address: Any, *others: Any, **named: Any) -> None:
+    def __init__(self, server: Any, sock: socket.socket, address: Any, *arguments: Any, **named: Any) -> None:
         self.network = network_of(address[0])
-        super().__init__(server, sock, address, *others, **named)
+        super().__init__(server, sock, address, *arguments, **named)
 
     def readable(self) -> bool:
         return bool(self.lingers_until) or (not self.asking and super().readable())
@@ -74,7 +74,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
             self.write_soon(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def decided(self, *, welcome: bool) -> None:
-        """What the program says of the body it was asked about; without a welcome its answer is written."""
+        """Takes the program's word on the body asked about; without a welcome its answer is written."""
         with self.requests_lock:
             self.last_activity = time.time()
             if not (welcome and self.connected):
@@ -90,7 +90,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
         self.server.pull_trigger()
 
     def waits_since(self) -> float | None:
-        """Since when the client has sent no whole header; None while it is served or sends a body."""
+        """Returns since when the client has sent no whole header; None while it is served or sends a body."""
         request = self.request  # a thread may end it meanwhile
         if self.requests or self.asking or self.total_outbufs_len:
             return None
@@ -115,7 +115,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
         return bool(now > request.body_began + spare)
 
     def _refuse(self, error: BadRequest) -> None:
-        """In its turn, after the requests that came before it."""
+        """Refuses in its turn, after the requests that came before it."""
         self.request.refuse(error)
         self.requests.append(self.request)
         self.request = None
@@ -123,7 +123,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
             self.server.add_task(self)
 
     def _linger(self) -> None:
-        """Nothing more is said; what still comes is thrown away, for a while."""
+        """Says nothing more; throws away what still comes, for a while."""
         self.close_when_flushed = False
         self.lingers_until = time.time() + limits.LINGER_SECONDS
         with contextlib.suppress(OSError):  # reset meanwhile, which is read next

@@ -11,7 +11,7 @@ WITHOUT_COOKIES: Final = "/embed/"
 
 
 def drop_cookies(get_response: GetResponse) -> GetResponse:
-    """Middleware, outside of whatever reads cookies."""
+    """Drops cookies, outside of whatever middleware reads them."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if not request.path_info.startswith(WITHOUT_COOKIES):

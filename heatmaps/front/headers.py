@@ -44,7 +44,7 @@ NOTHING_LOADED: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'n
 
 
 def add_headers(get_response: GetResponse) -> GetResponse:
-    """Middleware, outside of whatever may answer."""
+    """Adds headers, outside of whatever middleware may answer."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -61,7 +61,7 @@ def add_headers(get_response: GetResponse) -> GetResponse:
 
 
 def of_answers(*, secure: bool) -> dict[str, str]:
-    """`secure`: the client came by TLS; a browser that hears HSTS comes by nothing else for a year."""
+    """Returns headers. `secure`: by TLS; a browser that hears HSTS comes by nothing else for a year."""
     if not (secure and settings.HTTPS):
         return dict(ALWAYS)
     subdomains = "; includeSubDomains" if settings.HSTS_SUBDOMAINS else ""

@@ -8,7 +8,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
 def drop_bodies(get_response: GetResponse) -> GetResponse:
-    """Middleware, outside of whatever may answer: neither Django nor the server does this."""
+    """Drops bodies of HEAD, outside of whatever middleware may answer: neither Django nor the server does."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

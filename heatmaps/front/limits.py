@@ -27,7 +27,7 @@ CHUNK_LINE_BYTES: Final = 4096  # the line before a chunk; nobody needs its exte
 
 
 def most_body_bytes(path: str) -> int:
-    """The largest body that the view of this path takes; `path` as WSGI has it."""
+    """Returns the bytes of the largest body that the view of this path takes; `path` as WSGI has it."""
     try:
         view = resolve(path.encode("latin-1").decode(errors="replace")).func
     except Resolver404:

@@ -17,7 +17,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def believe_proxy(get_response: GetResponse) -> GetResponse:
-    """Middleware, before everything that asks for scheme or address.
+    """Believes the proxy, before all middleware that asks for scheme or address.
 
     From a peer in `HAZEMAP_PROXY` the last address of X-Forwarded-For is the client's (a proxy adds it behind
     whatever the client wrote) and X-Forwarded-Proto the scheme. All others of their kind are removed. The
@@ -43,7 +43,7 @@ def believe_proxy(get_response: GetResponse) -> GetResponse:
 
 
 def doubt() -> str:
-    """Why it is doubtful that a proxy is in front, in words; "" for nothing."""
+    """Says why it is doubtful that a proxy is in front; "" for nothing."""
     if not settings.TRUSTED_PROXIES or settings.CSRF_TRUSTED_ORIGINS:
         return ""
     return (
@@ -54,7 +54,7 @@ def doubt() -> str:
 
 
 def is_proxy(peer: str) -> bool:
-    """Whether the address is one of `HAZEMAP_PROXY`."""
+    """Returns whether the address is one of `HAZEMAP_PROXY`."""
     address = _address(peer)
     return address is not None and any(address in network for network in settings.TRUSTED_PROXIES)
 

@@ -23,13 +23,13 @@ class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no t
         self.began = self.body_began = time.time()
 
     def received(self, data: bytes) -> int:
-        taken: int = super().received(data)
+        count: int = super().received(data)
         if self.error is None and self.chunked:
             self._check_chunks()
-        return taken
+        return count
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Errors: ParsingError, which is answered by 400."""
+        """Parses the header. Errors: ParsingError, which is answered by 400."""
         names = _names(header_plus)
         super().parse_header(header_plus)
         if names[b"transfer-encoding"] and (names[b"content-length"] or self.version != "1.1"):
@@ -43,11 +43,11 @@ class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no t
 
     @property
     def is_too_large(self) -> bool:
-        """By what it says, or by what came of it in chunks."""
+        """Returns whether it is, by what it says, or by what came of it in chunks."""
         return bool(max(self.content_length, self.body_bytes_received) > self.most_body)
 
     def refuse(self, error: BadRequest) -> None:
-        """Answer with the error instead of going on."""
+        """Answers with the error instead of going on."""
         self.error, self.completed = error, True
         self.asks = self.expect_continue = False
 
@@ -69,7 +69,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no t
 
 
 def _names(header: bytes) -> Counter[bytes]:
-    """How often each header is there. Errors: ParsingError where a line goes on in the next."""
+    """Counts how often each header is there. Errors: ParsingError where a line goes on in the next."""
     lines = header.split(b"\r\n")[1:]
     if any(line.startswith((b" ", b"\t")) for line in lines):
         raise ParsingError("a folded header")

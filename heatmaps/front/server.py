@@ -37,20 +37,20 @@ class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no t
     def handle_accept(self) -> None:
         """Never stops accepting: who comes last is as good as who came first."""
         super().handle_accept()
-        open_ones = [one for one in self.active_channels.values() if not one.will_close]
-        if not open_ones:
+        open_channels = [channel for channel in self.active_channels.values() if not channel.will_close]
+        if not open_channels:
             return
-        newest = open_ones[-1]
-        neighbours = [one for one in open_ones if one.network == newest.network]
+        newest = open_channels[-1]
+        neighbours = [channel for channel in open_channels if channel.network == newest.network]
         if len(neighbours) > limits.CONNECTIONS_OF_ADDRESS and not is_proxy(newest.addr[0]):
             _make_room(neighbours)
-        elif len(open_ones) > limits.CONNECTIONS:
-            ((crowd, _),) = Counter(one.network for one in open_ones).most_common(1)
-            _make_room([one for one in open_ones if one.network == crowd])
+        elif len(open_channels) > limits.CONNECTIONS:
+            ((crowd, _),) = Counter(channel.network for channel in open_channels).most_common(1)
+            _make_room([channel for channel in open_channels if channel.network == crowd])
 
     def maintenance(self, now: float) -> None:
-        for one in [one for one in self.active_channels.values() if one.is_overdue(now)]:
-            one.handle_close()  # at once: who takes nothing is never found writable
+        for channel in [channel for channel in self.active_channels.values() if channel.is_overdue(now)]:
+            channel.handle_close()  # at once: who takes nothing is never found writable
 
 
 def create(
@@ -60,7 +60,7 @@ def create(
     threads: int,
     tls: ssl.SSLContext | None = None,
 ) -> FrontServer:
-    """A server that answers on a listening TCP socket once it runs; by nothing but TLS where it is given."""
+    """Makes a server that answers on a listening TCP socket once it runs; by TLS alone where it is given."""
     _allow_files(_FILES)
     adjustments = Adjustments(
         sockets=[listener],
@@ -95,15 +95,15 @@ def create(
 
 
 def _make_room(connections: list[Connection]) -> None:
-    """End the one that has kept waiting longest; the last that came where all are being served."""
-    waiting = [(since, one) for one in connections if (since := one.waits_since()) is not None]
+    """Ends the one that has kept waiting longest; the last that came where all are being served."""
+    waiting = [(since, idle) for idle in connections if (since := idle.waits_since()) is not None]
     victim = min(waiting, key=lambda pair: pair[0])[1] if waiting else connections[-1]
     victim.will_close = True
 
 
-def _allow_files(wanted: int) -> None:
-    """As many open files as the system lets this process have, up to what is wanted."""
+def _allow_files(count: int) -> None:
+    """Allows as many open files as the system lets this process have, up to `count`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    most = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

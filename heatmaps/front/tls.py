@@ -98,7 +98,7 @@ class TlsConnection(Connection):
         self.handle_read()  # what came with the end of the handshake
 
     def _decrypted(self) -> bytes:
-        """All that OpenSSL holds: the loop is not told of it again."""
+        """Returns all that OpenSSL holds: the loop is not told of it again."""
         with self._turn:
             came = bytearray(self.socket.recv(RECORD_BYTES))
             while left := self.socket.pending():

@@ -65,7 +65,7 @@ class Waiting:
 
 
 def waiting_for(person: User) -> Waiting:
-    """In the datasets that the person is a member of."""
+    """Lists what waits for the person in the datasets they are a member of."""
     members = memberships(person).select_related("dataset")
     roles = {member.dataset: member.role for member in members.order_by("dataset__title", "dataset")}
     own = [dataset for dataset, role in roles.items() if role == Role.STEWARD]
@@ -82,11 +82,11 @@ def waiting_for(person: User) -> Waiting:
 
 
 def finished_for(person: User) -> QuerySet[Release]:
-    """Published releases of the person's datasets that became visible lately, the latest first."""
+    """Returns published releases of the person's datasets that became visible lately, the latest first."""
     now = timezone.now()
-    told = Release.objects.filter(state=ReleaseState.PUBLISHED, visible_at__range=(now - RECENT, now))
-    mine = told.filter(dataset__in=memberships(person).values("dataset"))
-    return mine.select_related("dataset").order_by("-visible_at", "pk")[:MOST_FINISHED]
+    published = Release.objects.filter(state=ReleaseState.PUBLISHED, visible_at__range=(now - RECENT, now))
+    own = published.filter(dataset__in=memberships(person).values("dataset"))
+    return own.select_related("dataset").order_by("-visible_at", "pk")[:MOST_FINISHED]
 
 
 def waits_for_operator(person: User) -> bool:
@@ -146,4 +146,4 @@ def _low(person: User, roles: Mapping[Dataset, str]) -> list[Low]:
     pots = pots_of(person, roles, {dataset.pk: role for dataset, role in roles.items()})
     levels = ((dataset, alert_of(pots[dataset.pk])) for dataset in roles if dataset.pk in pots)
     low = [Low(dataset=dataset, percent=percent) for dataset, percent in levels if percent]
-    return sorted(low, key=lambda one: -one.percent)
+    return sorted(low, key=lambda alert: -alert.percent)

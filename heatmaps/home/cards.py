@@ -24,14 +24,14 @@ ASKERS: Final = ALLOWED[Act.RELEASE]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pot:
-    """What a charge on one account is taken from: a limit, or somebody's allowance (None: not limited)."""
+    """Pays charges on one account: a limit, or somebody's allowance (None: not limited)."""
 
     limit: int | None
-    taken: int
+    committed: int
 
     @property
     def left(self) -> int | None:
-        return None if self.limit is None else max(self.limit - self.taken, 0)
+        return None if self.limit is None else max(self.limit - self.committed, 0)
 
 
 Pots = Mapping[int, list[Pot]]  # by account
@@ -72,7 +72,7 @@ class Card:
 
 
 def cards_of(person: User, datasets: Sequence[Dataset]) -> list[Card]:
-    """One for each, in their order; an administrator's reading is recorded."""
+    """Makes one card for each, in their order; an administrator's reading is recorded."""
     note_reads(person, [dataset.pk for dataset in datasets])
     members = memberships(person).filter(dataset__in=datasets)
     roles = dict(members.values_list("dataset", "role"))
@@ -94,20 +94,22 @@ def cards_of(person: User, datasets: Sequence[Dataset]) -> list[Card]:
 
 
 def pots_of(person: User, datasets: Iterable[Dataset], roles: Mapping[int, str]) -> Mapping[int, Pots]:
-    """Of each dataset: its limits, and this person's allowances where the role asks for releases."""
+    """Returns each dataset's limits, and this person's allowances where the role asks for releases."""
     accounts = list(Account.objects.filter(dataset__in=datasets).order_by("pk"))
-    own = allowances.own_on([one for one in accounts if roles.get(one.dataset_id) in ASKERS], person)
-    found: dict[int, dict[int, list[Pot]]] = defaultdict(dict)
+    asker_accounts = [account for account in accounts if roles.get(account.dataset_id) in ASKERS]
+    own = allowances.own_on(asker_accounts, person)
+    pots: dict[int, dict[int, list[Pot]]] = defaultdict(dict)
     for account in accounts:
-        held = found[account.dataset_id][account.pk] = [Pot(limit=account.limit, taken=account.committed)]
+        account_pots = [Pot(limit=account.limit, committed=account.committed)]
         if account.pk in own:
-            held.append(Pot(limit=own[account.pk].limit, taken=own[account.pk].committed))
-    return found
+            account_pots.append(Pot(limit=own[account.pk].limit, committed=own[account.pk].committed))
+        pots[account.dataset_id][account.pk] = account_pots
+    return pots
 
 
 def alert_of(pots: Pots) -> int:
-    """The highest of `alerts.LEVELS` that one of them has reached."""
-    return max((alerts.level(pot.taken, pot.limit) for pot in _all(pots)), default=0)
+    """Returns the highest of `alerts.LEVELS` that one of them has reached."""
+    return max((alerts.level(pot.committed, pot.limit) for pot in _all(pots)), default=0)
 
 
 def _card(
@@ -119,7 +121,7 @@ def _card(
     *,
     has_data: bool,
 ) -> Card:
-    percents = [percent_of(pot.taken, pot.limit) for pot in _all(pots) if pot.limit is not None]
+    percents = [percent_of(pot.committed, pot.limit) for pot in _all(pots) if pot.limit is not None]
     percent = max(percents, key=float, default="")
     return Card(
         dataset=dataset,
@@ -146,12 +148,12 @@ def _words(latest: Release | None, charges: Mapping[UUID, list[Charge]], pots: P
 
 
 def _latest(datasets: Sequence[Dataset]) -> QuerySet[Release]:
-    """The newest published release of each; releases of a dataset are told in the order of requests."""
-    told = Release.objects.filter(
+    """Returns the newest published release of each; a dataset's releases stand in the order of requests."""
+    published = Release.objects.filter(
         dataset=OuterRef("pk"), state=ReleaseState.PUBLISHED, visible_at__lte=timezone.now()
     )
     newest = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).values_list(
-        Subquery(told.order_by("-requested_at").values("pk")[:1])
+        Subquery(published.order_by("-requested_at").values("pk")[:1])
     )
     return (
         Release.objects.filter(pk__in=newest.order_by())
@@ -161,11 +163,11 @@ def _latest(datasets: Sequence[Dataset]) -> QuerySet[Release]:
 
 
 def _charges(releases: Iterable[Release]) -> dict[UUID, list[Charge]]:
-    found: dict[UUID, list[Charge]] = {release.pk: [] for release in releases}
-    for charge in Charge.objects.filter(release__in=list(found)):
-        found[charge.release_id].append(charge)
-    return found
+    charges: dict[UUID, list[Charge]] = {release.pk: [] for release in releases}
+    for charge in Charge.objects.filter(release__in=list(charges)):
+        charges[charge.release_id].append(charge)
+    return charges
 
 
 def _all(pots: Pots) -> Iterable[Pot]:
-    return (pot for held in pots.values() for pot in held)
+    return (pot for account_pots in pots.values() for pot in account_pots)

@@ -44,7 +44,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def sign_in(name: str | None, address: str) -> int:
-    """Count a sign-in, whether or not there is such a name; 0, or how many seconds to wait.
+    """Counts a sign-in, whether or not there is such a name; 0, or how many seconds to wait.
 
     An address that has to wait adds no more names to the table.
     """
@@ -59,7 +59,7 @@ def sign_in(name: str | None, address: str) -> int:
 
 
 def forget_sign_in(name: str, address: str) -> None:
-    """After a right password: its owner may sign in as often as an address may."""
+    """Forgets attempts after a right password: its owner may sign in as often as an address may."""
     _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
     _forget(FAILURES, _key(address))
     _count(KNOWN, address, KNOWN_SECONDS)
@@ -67,7 +67,7 @@ def forget_sign_in(name: str, address: str) -> None:
 
 
 def count_failure(address: str) -> None:
-    """Count a wrong password, or a try that got no place to be hashed (`password_places`)."""
+    """Counts a wrong password, or a try that got no place to be hashed (`password_places`)."""
     _count(FAILURES, address, FAILURES_SECONDS)
 
 
@@ -82,27 +82,27 @@ def is_known(address: str) -> bool:
 
 
 def visit(address: str) -> int:
-    """Count a request of somebody without an account; 0, or how many seconds to wait."""
+    """Counts a request of somebody without an account; 0, or how many seconds to wait."""
     return _a_minute(PUBLIC_ADDRESS, address)
 
 
 def blur(account_id: int) -> int:
-    """Count a file that somebody has blurred, at the page or the API; 0, or how many seconds to wait."""
+    """Counts a file that somebody has blurred, at the page or the API; 0, or how many seconds to wait."""
     return _a_minute(BLUR, str(account_id))
 
 
 def example(account_id: int) -> int:
-    """Count an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
+    """Counts an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
     return _a_minute(EXAMPLE, str(account_id))
 
 
 def guide(account_id: int) -> int:
-    """Count a guide file that somebody sends, at the page or the API; 0, or how many seconds to wait."""
+    """Counts a guide file that somebody sends, at the page or the API; 0, or how many seconds to wait."""
     return _a_minute(GUIDES, str(account_id))
 
 
 def wait_of(scope: str, account_id: int) -> int:
-    """Seconds that somebody has to wait whose minute is used up, else 0; nothing is counted.
+    """Returns the seconds that somebody has to wait whose minute is used up, else 0; counts nothing.
 
     For forms with large bodies: refused before the body comes, counted once its CSRF token is checked.
     """
@@ -112,12 +112,12 @@ def wait_of(scope: str, account_id: int) -> int:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request comes from (`heatmaps.front.proxy` says so behind a proxy)."""
+    """Returns where a request comes from (`heatmaps.front.proxy` says so behind a proxy)."""
     return network_of(str(request.META.get("REMOTE_ADDR", "")))
 
 
 def network_of(text: str) -> str:
-    """What is counted of an address: all of IPv4, of IPv6 the network, as its holder has all of it."""
+    """Returns what counts of an address: all of IPv4, of IPv6 the network, as its holder has all of it."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -129,28 +129,28 @@ def network_of(text: str) -> str:
     return str(ipaddress.ip_network((int(address), NETWORK_BITS), strict=False))
 
 
-def seconds_to_wait(scope: str, whose: str, *, most: int, seconds: int) -> int:
-    """Count an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
-    counted = _count(scope, whose, seconds)
+def seconds_to_wait(scope: str, subject: str, *, most: int, seconds: int) -> int:
+    """Counts an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
+    counted = _count(scope, subject, seconds)
     return 0 if counted.times <= most else counted.seconds_left
 
 
-def _a_minute(scope: str, whose: str) -> int:
-    return seconds_to_wait(scope, whose, most=settings.MOST_A_MINUTE[scope], seconds=PERIOD_SECONDS)
+def _a_minute(scope: str, subject: str) -> int:
+    return seconds_to_wait(scope, subject, most=settings.MOST_A_MINUTE[scope], seconds=PERIOD_SECONDS)
 
 
 def _name_from(name: str, address: str) -> str:
-    """A name as it is tried from an address."""
+    """Joins a name with the address that it is tried from."""
     return f"{address} {_normalised(name)}"
 
 
 def _normalised(name: str) -> str:
-    """Other spellings of a name are the same one."""
+    """Returns one spelling for all of a name."""
     return unicodedata.normalize("NFKC", name).casefold().strip()
 
 
-def _count(scope: str, whose: str, seconds: int) -> counters.Count:
-    key = _key(whose)
+def _count(scope: str, subject: str, seconds: int) -> counters.Count:
+    key = _key(subject)
     return _by_counters(lambda table: table.count(scope, key, seconds))
 
 
@@ -178,5 +178,5 @@ def _forget(scope: str, key: str) -> None:
             _log.warning("attempts.counted_here_only", cause=type(error))
 
 
-def _key(whose: str) -> str:
-    return salted_hmac(__name__, whose, algorithm="sha256").hexdigest()[:KEY_DIGITS]
+def _key(subject: str) -> str:
+    return salted_hmac(__name__, subject, algorithm="sha256").hexdigest()[:KEY_DIGITS]

@@ -17,7 +17,7 @@ Span = tuple[int, int]  # first byte, and the one after the last
 
 
 def answer(request: HttpRequest, file: BinaryIO, *, content_type: str, cache: str) -> HttpResponseBase:
-    """The part, the whole file, or 304 for whoever has it; closes the file, now or when it is sent.
+    """Answers with the part, the whole file, or 304 for whoever has it; closes the file, now or when sent.
 
     Several ranges, or those of another version (`If-Range`), are answered with the whole file.
     """
@@ -30,7 +30,7 @@ def answer(request: HttpRequest, file: BinaryIO, *, content_type: str, cache: st
 
 
 def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO]) -> HttpResponseBase:
-    """As `answer`, of a file that is not opened for whoever has it. head: its headers with its `ETag`."""
+    """Answers as `answer`, without opening the file for whoever has it. head: its headers with its `ETag`."""
     head["Accept-Ranges"] = "bytes"
     settled = get_conditional_response(request, etag=head["ETag"], response=head)
     if settled is not None and settled is not head:
@@ -57,17 +57,17 @@ def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO
 
 
 def asks_for_part(request: HttpRequest) -> bool:
-    """Whether a part is all that it can get, however large the file; of another version it gets the whole."""
-    found = _RANGE.fullmatch(request.headers.get("Range", ""))
-    return found is not None and _is_valid(found) and "If-Range" not in request.headers
+    """Returns whether it can get only a part of a file, however large; of another version it gets it all."""
+    range_header = _RANGE.fullmatch(request.headers.get("Range", ""))
+    return range_header is not None and _is_valid(range_header) and "If-Range" not in request.headers
 
 
 def _span(request: HttpRequest, etag: str, size: int) -> Span | None:
-    """None where not one range of this version is asked for; empty where the file has none of it."""
-    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
-    if asked is None or not _is_valid(asked) or request.headers.get("If-Range", etag) != etag:
+    """Returns the range; None where not one of this version is asked for; empty outside of the file."""
+    range_header = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if range_header is None or not _is_valid(range_header) or request.headers.get("If-Range", etag) != etag:
         return None  # of no valid range: as if none was sent
-    first, last, final = asked.groups()
+    first, last, final = range_header.groups()
     if final is not None:
         begin, end = max(size - int(final), 0), size
     else:
@@ -75,8 +75,8 @@ def _span(request: HttpRequest, etag: str, size: int) -> Span | None:
     return begin, min(end, begin + MOST_BYTES)
 
 
-def _is_valid(asked: re.Match[str]) -> bool:
-    return not asked[2] or int(asked[1]) <= int(asked[2])
+def _is_valid(range_header: re.Match[str]) -> bool:
+    return not range_header[2] or int(range_header[1]) <= int(range_header[2])
 
 
 def _with_headers(answer: HttpResponseBase, head: HttpResponse) -> HttpResponseBase:

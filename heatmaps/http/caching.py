@@ -23,7 +23,7 @@ def mark(answer: HttpResponseBase, person: Person, release: Release, *, by: str)
 
 
 def answer(request: HttpRequest, person: Person, file: Download, *, by: str) -> HttpResponseBase:
-    """The file, or 304 for whoever has it already; neither for that nor for HEAD is anything made.
+    """Answers with the file, or 304 for whoever has it; neither for that nor for HEAD is anything made.
 
     Of a file that programs read in parts, the part that is asked for.
 

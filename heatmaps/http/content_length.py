@@ -12,18 +12,18 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def body_length(request: HttpRequest) -> int:
-    """Bytes; 0 where it says nothing."""
+    """Returns the bytes of the body; 0 where the header says nothing."""
     text = request.META.get("CONTENT_LENGTH") or "0"
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def was_admitted(request: HttpRequest) -> bool:
-    """Whether this request was asked about before, when it had no body yet (`heatmaps.front.admission`)."""
+    """Returns whether it was asked about before, when it had no body yet (`heatmaps.front.admission`)."""
     return bool(request.META.get(ADMITTED))
 
 
 def takes_up_to(most: Callable[[], int]) -> Callable[[View], View]:
-    """A view, or a class of one, whose bodies may be larger than others': `most()` bytes."""
+    """Makes a view, or a class of one, whose bodies may be larger than others': `most()` bytes."""
 
     def mark(view: View) -> View:
         setattr(view, MOST_BYTES, staticmethod(most))

@@ -42,7 +42,7 @@ class OwnCounters:
     _tables: dict[str, MemoryStorage] = field(default_factory=lambda: defaultdict(MemoryStorage))
 
     def count(self, table: str, key: str, seconds: int) -> Count:
-        """Count once more; the first time begins a count that ends `seconds` later."""
+        """Counts once more; the first time begins a count that ends `seconds` later."""
         storage = self._tables[table]
         if not storage.get(key) and len(storage.storage) >= self.most:
             storage.incr(_FULL, 1)  # only a count makes the storage drop what ended
@@ -56,11 +56,11 @@ class OwnCounters:
         return Count(storage.get(key), _seconds_left(storage.get_expiry(key)))
 
     def forget(self, table: str, key: str) -> None:
-        """End a count before its time."""
+        """Ends a count before its time."""
         self._tables[table].clear(key)
 
     def clear(self) -> None:
-        """Forget everything: for tests, whose minutes are one."""
+        """Forgets everything: for tests, whose minutes are one."""
         self._tables.clear()
 
 
@@ -77,7 +77,7 @@ class SharedCounters:
         )
 
     def count(self, table: str, key: str, seconds: int) -> Count:
-        """Count once more; the first time begins a count that ends `seconds` later."""
+        """Counts once more; the first time begins a count that ends `seconds` later."""
         name = _shared_name(table, key)
         with self._redis.pipeline() as pipe:
             pipe.set(name, 0, ex=seconds, nx=True)
@@ -96,25 +96,25 @@ class SharedCounters:
         return Count(int(times or 0), max(1, int(left)))
 
     def forget(self, table: str, key: str) -> None:
-        """End a count before its time."""
+        """Ends a count before its time."""
         self._redis.delete(_shared_name(table, key))
 
 
 @cache
 def own() -> OwnCounters:
-    """The counts of this process: all there are without Redis, and a stand-in while Redis is away."""
+    """Returns this process's counts: all there are without Redis, and a stand-in while Redis is away."""
     return OwnCounters()
 
 
 @cache
 def shared() -> SharedCounters | None:
-    """The counts of all processes; None where they share no Redis."""
+    """Returns the counts of all processes; None where they share no Redis."""
     url = str(settings.CELERY_BROKER_URL)
     return SharedCounters(url) if url.startswith(("redis:", "rediss:")) else None
 
 
 def eviction_problem() -> str:
-    """Why the shared Redis may lose counts, in a line; "" where it keeps them or does not answer."""
+    """Says in a line why the shared Redis may lose counts; "" where it keeps them or does not answer."""
     if shared() is None:
         return ""
     try:

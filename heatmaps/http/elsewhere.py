@@ -9,7 +9,7 @@ _READABLE: Final = "Accept-Ranges, Content-Range, ETag"  # headers, for scripts 
 
 
 def show(answer: HttpResponseBase) -> None:
-    """Only for what anybody gets who sends neither cookie nor token: no website reads by its reader's rights.
+    """Shows only what anybody gets without cookie and token: no website reads by its reader's rights.
 
     `*` is no permission for requests with credentials: browsers refuse to hand such answers over.
     """

@@ -28,7 +28,7 @@ FRESH_SECONDS = 5.0  # how long a look counts in a process that does not look by
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Part(StrEnum):
+class HealthPart(StrEnum):
     """Names what an installation consists of, beside the process that answers."""
 
     DATABASE = "database"
@@ -41,21 +41,26 @@ class Part(StrEnum):
 
 
 # True where a part works, None where nobody can say, as what is asked about it is missing.
-States = Mapping[Part, bool | None]
-_QUEUES: Final = {"draws": Part.DRAWS, "celery": Part.FILES, "lakes": Part.LAKES, "surveys": Part.SURVEYS}
+States = Mapping[HealthPart, bool | None]
+_QUEUES: Final = {
+    "draws": HealthPart.DRAWS,
+    "celery": HealthPart.FILES,
+    "lakes": HealthPart.LAKES,
+    "surveys": HealthPart.SURVEYS,
+}
 _PROBLEMS: Final = {
-    Part.DATABASE: "the database does not answer",
-    Part.BROKER: "the broker does not answer",
-    Part.CLOCK: "the clock does not run",
-    Part.DRAWS: "no worker draws releases",
-    Part.FILES: "no worker reads files",
-    Part.LAKES: "no worker draws from lakes",
-    Part.SURVEYS: "no worker looks at lakes for new versions",
+    HealthPart.DATABASE: "the database does not answer",
+    HealthPart.BROKER: "the broker does not answer",
+    HealthPart.CLOCK: "the clock does not run",
+    HealthPart.DRAWS: "no worker draws releases",
+    HealthPart.FILES: "no worker reads files",
+    HealthPart.LAKES: "no worker draws from lakes",
+    HealthPart.SURVEYS: "no worker looks at lakes for new versions",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class HealthCheck:
     """Keeps the states at a moment of `time.monotonic`."""
 
     at: float
@@ -63,32 +68,32 @@ class Look:
     reason: str = ""  # why it is not ready, even where all parts work
 
     @property
-    def missing(self) -> list[Part]:
+    def missing(self) -> list[HealthPart]:
         return [part for part, works in self.states.items() if works is False]
 
     @property
     def problem(self) -> str:
-        """In words; "" for nothing."""
+        """Words the problem; "" for nothing."""
         return "; ".join(filter(None, [*map(_PROBLEMS.__getitem__, self.missing), self.reason]))
 
 
 def separate_processes() -> States:
     """Asks a deployment: the clock by its heartbeat in the database, workers by theirs in the broker."""
     clock = None
-    with _asking(Part.DATABASE), suppress(DatabaseError):
+    with _asking(HealthPart.DATABASE), suppress(DatabaseError):
         clock = DatabaseHeartbeat().is_beating()
     try:
-        with _asking(Part.BROKER):
+        with _asking(HealthPart.BROKER):
             ages = heartbeats.ages(_QUEUES)
     except Exception:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
-        return {Part.BROKER: False, Part.CLOCK: clock, **dict.fromkeys(workers())}
+        return {HealthPart.BROKER: False, HealthPart.CLOCK: clock, **dict.fromkeys(workers())}
     now = time.monotonic()
     for queue_name, age in ages.items():
         _memory.beaten_at[_QUEUES[queue_name]] = now - age
     recent = {
         part: now - _memory.beaten_at.get(part, -math.inf) < settings.SILENCE_SECONDS for part in workers()
     }
-    return {Part.BROKER: True, Part.CLOCK: clock, **recent}
+    return {HealthPart.BROKER: True, HealthPart.CLOCK: clock, **recent}
 
 
 @dataclass(slots=True)
@@ -96,9 +101,9 @@ class _Memory:
     """Keeps the last look of this process, and which part has not answered yet, since when."""
 
     processes: Callable[[], States] = separate_processes
-    last: Look | None = None
-    pending: tuple[Part, float] | None = None
-    beaten_at: dict[Part, float] = field(default_factory=dict)
+    last: HealthCheck | None = None
+    pending: tuple[HealthPart, float] | None = None
+    beaten_at: dict[HealthPart, float] = field(default_factory=dict)
     is_watched: bool = False
 
 
@@ -110,33 +115,33 @@ def embed(processes: Callable[[], States]) -> None:
     _memory.processes = processes
 
 
-def workers() -> list[Part]:
+def workers() -> list[HealthPart]:
     """Returns the parts that are workers, as far as this installation needs them."""
-    lakes = [] if settings.SOURCES_FILE is None else [Part.LAKES, Part.SURVEYS]
-    return [Part.DRAWS, Part.FILES, *lakes]
+    lakes = [] if settings.SOURCES_FILE is None else [HealthPart.LAKES, HealthPart.SURVEYS]
+    return [HealthPart.DRAWS, HealthPart.FILES, *lakes]
 
 
-def latest() -> Look:
+def latest() -> HealthCheck:
     """Returns the look of a moment ago; in a process that runs `watch`, at once."""
     now, pending, last = time.monotonic(), _memory.pending, _memory.last
     if pending is not None and now - pending[1] > settings.SILENCE_SECONDS:
         unknown: States = dict.fromkeys(() if last is None else last.states)
-        return Look(at=now, states={**unknown, pending[0]: False})
+        return HealthCheck(at=now, states={**unknown, pending[0]: False})
     if last is not None and (_memory.is_watched or now - last.at < FRESH_SECONDS):
         return last
     return look()
 
 
-def look() -> Look:
+def look() -> HealthCheck:
     """Asks every part now."""
     reason, works = "", True
     try:
-        with _asking(Part.DATABASE):
+        with _asking(HealthPart.DATABASE):
             reason = _reason()
     except DatabaseError:
         works = False
-    states = {Part.DATABASE: works, **_memory.processes()}
-    _memory.last = Look(at=time.monotonic(), states=states, reason=reason)
+    states = {HealthPart.DATABASE: works, **_memory.processes()}
+    _memory.last = HealthCheck(at=time.monotonic(), states=states, reason=reason)
     return _memory.last
 
 
@@ -146,14 +151,14 @@ def watch(stopping: Event) -> None:
     while not stopping.wait(WATCH_SECONDS):
         try:
             look()
-            with _asking(Part.DATABASE):
+            with _asking(HealthPart.DATABASE):
                 connection.close_if_unusable_or_obsolete()
         except Exception as error:  # noqa: BLE001 - without looks every request would take its own
             _log.error("health.not_seen", cause=type(error))
 
 
 @contextmanager
-def _asking(part: Part) -> Iterator[None]:
+def _asking(part: HealthPart) -> Iterator[None]:
     _memory.pending = (part, time.monotonic())
     try:
         yield
@@ -162,13 +167,13 @@ def _asking(part: Part) -> Iterator[None]:
 
 
 def _reason() -> str:
-    """Why the product is not ready. Errors: DatabaseError."""
+    """Says why the product is not ready. Errors: DatabaseError."""
     try:
         _check_migrations()
     except _NotMigratedError:
         return "the database is not migrated"
-    if problem := _hold_problem():
-        return problem
+    if (cause := hold.cause()) is not None:
+        return f"on hold: {cause.label}"
     if not Dataset.objects.filter(where("is_asked"), is_demo=True).exists():
         return ""
     published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
@@ -183,8 +188,3 @@ class _NotMigratedError(Exception):
 def _check_migrations() -> None:
     if schema.is_behind(connection):
         raise _NotMigratedError
-
-
-def _hold_problem() -> str:
-    cause = hold.cause()
-    return "" if cause is None else f"on hold: {cause.label}"

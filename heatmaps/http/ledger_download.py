@@ -13,7 +13,7 @@ CONTENT_TYPES: Final = {"json": "application/json", "csv": "text/csv; charset=ut
 
 
 def file_of(dataset: Dataset, suffix: str, *, sees_data: bool) -> StreamingHttpResponse:
-    """Errors: Http404 unless `suffix` is one of `CONTENT_TYPES`."""
+    """Makes the file. Errors: Http404 unless `suffix` is one of `CONTENT_TYPES`."""
     if suffix not in CONTENT_TYPES:
         raise Http404(f"a ledger's files are {', '.join(CONTENT_TYPES)}")
     lines = {"json": export.json_lines, "csv": export.csv_lines}[suffix]

@@ -15,11 +15,11 @@ class OnceStorage(SessionStorage):
     def _store(
         self, messages: list[Message], response: HttpResponseBase, *arguments: Any, **named: Any
     ) -> list[Message]:
-        kept: list[Message] = []
+        unique: list[Message] = []
         for message in messages:
-            if message not in kept:
-                kept.append(message)
+            if message not in unique:
+                unique.append(message)
         left: list[Message] = super()._store(  # type: ignore[misc]  # not in its stubs
-            kept[-MOST:], response, *arguments, **named
+            unique[-MOST:], response, *arguments, **named
         )
         return left

@@ -53,7 +53,7 @@ class Watch:
         self.look()
 
     def run(self, stopping: Event) -> None:
-        """Look until told to stop; `health.watch` looks at the parts."""
+        """Looks until told to stop; `health.watch` looks at the parts."""
         while not stopping.wait(LOOK_SECONDS):
             try:
                 self.look()
@@ -62,7 +62,7 @@ class Watch:
                 _log.error("metrics.not_seen", cause=type(error))
 
     def look(self) -> None:
-        """Renew what is told of the installation."""
+        """Renews what is told of the installation."""
         self._installation = {
             "hazemap_info": {f'{{version="{VERSION}"}}': "1"},
             "hazemap_migrations_pending": {"": self._pending()},
@@ -80,7 +80,7 @@ class Watch:
         return "".join(_lines({**values, "hazemap_worker_up": {"": _NUMBERS[has_workers]}}))
 
     def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """A WSGI application of one page, for the hosts of the pages.
+        """Makes a WSGI application of one page, for the hosts of the pages.
 
         Another website could have its own name lead here, and read the answer in a browser of this network.
         """
@@ -106,7 +106,7 @@ class Watch:
         return "200 OK", self.text
 
     def _pending(self) -> str:
-        """The tables of a running version do not become older: one good look is enough."""
+        """Says whether migrations are pending. A running version's tables do not age: one look is enough."""
         try:
             self._is_migrated = self._is_migrated or not schema.is_behind(connection)
         except Error:
@@ -120,7 +120,7 @@ class Watch:
 
 
 def free_bytes(folder: Path) -> int:
-    """What is free on the folder's disk, down to a whole GiB."""
+    """Returns the free bytes of the folder's disk, down to a whole GiB."""
     return shutil.disk_usage(folder).free // _GIB * _GIB
 
 

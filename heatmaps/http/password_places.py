@@ -37,7 +37,7 @@ class _Waiter:
 
 
 @dataclass(slots=True, kw_only=True)
-class Places:
+class HashingPlaces:
     """The places of one process.
 
     One hash waits at most, that of the address with the fewest failures: more would take the threads that are
@@ -91,7 +91,7 @@ def _give_way() -> None:
         os.setpriority(os.PRIO_PROCESS, get_native_id(), NICENESS)
 
 
-places: Final = Places()
+places: Final = HashingPlaces()
 _behind: Final = ThreadPoolExecutor(PLACES - RESERVED, "guesses", initializer=_give_way)
 
 

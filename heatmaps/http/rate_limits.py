@@ -17,12 +17,12 @@ View = Callable[..., HttpResponseBase]
 
 
 def typed_name(request: HttpRequest) -> str:
-    """The name that the form of the sign-in page sends."""
+    """Returns the name that the form of the sign-in page sends."""
     return request.POST.get("login", "")
 
 
 def limited_sign_in(view: View, name_of: Callable[[HttpRequest], str] = typed_name) -> View:
-    """A page whose form sends a password or a code; counted before anybody looks whether it is right.
+    """Limits a page whose form sends a password or code; counts before anybody looks whether it is right.
 
     name_of: whose it would be. Whoever gets in by it was not guessing, and is forgotten; who was in already
     may not end a count by it.
@@ -45,7 +45,7 @@ def limited_sign_in(view: View, name_of: Callable[[HttpRequest], str] = typed_na
 
 
 def limited_attempts(view: View) -> View:
-    """A way to sign in that names nobody beforehand: counted by its address."""
+    """Limits a way to sign in that names nobody beforehand: counts by its address."""
 
     @wraps(view)
     def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -59,7 +59,7 @@ def limited_attempts(view: View) -> View:
 
 
 def limited_visits(view: View) -> View:
-    """A page that needs no account: those who have none are counted by their address."""
+    """Limits a page that needs no account: counts those who have none by their address."""
 
     @wraps(view)
     def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -74,7 +74,7 @@ def limited_visits(view: View) -> View:
 
 
 def limited_addresses(view: View) -> View:
-    """A page that knows nobody: every request is counted by its address, and no session is looked at."""
+    """Limits a page that knows nobody: counts every request by its address, and looks at no session."""
 
     @wraps(view)
     def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -86,14 +86,14 @@ def limited_addresses(view: View) -> View:
 
 
 def try_later(request: HttpRequest, *_arguments: Any, **_named: Any) -> HttpResponseBase:
-    """What a limit of allauth's own would answer, were one switched on."""
+    """Answers as a limit of allauth's own would, were one switched on."""
     return come_again(request, attempt_limits.PERIOD_SECONDS, sign_in=True)
 
 
 def come_again(
     request: HttpRequest, seconds: int, *, sign_in: bool = False, files: bool = False
 ) -> HttpResponseBase:
-    """The page that says how long to wait.
+    """Answers with the page that says how long to wait.
 
     files: somebody signed in sent or asked for too many of them.
     """

@@ -49,7 +49,7 @@ TELLING: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case(Generic[lower_bound.Input]):
+class AuditCase(Generic[lower_bound.Input]):
     """Two neighbouring inputs of a mechanism at an ε, and what somebody sees of a draw from either.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
@@ -67,55 +67,57 @@ class Case(Generic[lower_bound.Input]):
 Options: TypeAlias = dict[str, Any]  # of the command
 
 
-def cases(options: Options) -> list[Case[Any]]:
-    """Everything that is to be drawn. Errors: `ParameterError`."""
+def cases(options: Options) -> list[AuditCase[Any]]:
+    """Yields everything that is to be drawn. Errors: `ParameterError`."""
     if options["name"] in {entry.name for entry in local.entries()}:
         return list(_of_reports(options))
     entry = registry.get(options["name"])
     return list(_CASES[entry.reads](options))
 
 
-def _of_maps(options: Options) -> Iterable[Case[Any]]:
-    """Each relation at each epsilon, with a guide too where the mechanism takes one."""
+def _of_maps(options: Options) -> Iterable[AuditCase[Any]]:
+    """Yields each relation at each epsilon, with a guide too where the mechanism takes one."""
     entry, side, parameters = registry.get(options["name"]), _side(options), _parameters(options)
     for relation in Relation:
         for text in options["epsilon"] if relation in entry.relations else ():
             target = Target(relation=relation, epsilon=_epsilon(text))
-            made = registry.build(entry.name, target=target, resolution=side, parameters=parameters)
-            yield _of_map(made, text)
-            if isinstance(made, Adaptive):
-                yield _of_map(lower_bound.guided(made), text, guided=True)
+            mechanism = registry.build(entry.name, target=target, resolution=side, parameters=parameters)
+            yield _of_map(mechanism, text)
+            if isinstance(mechanism, Adaptive):
+                yield _of_map(lower_bound.guided(mechanism), text, guided=True)
 
 
-def _of_map(made: HeatmapMechanism, epsilon: str, *, guided: bool = False) -> Case[MassMap]:
-    return Case(
-        mechanism=made,
+def _of_map(mechanism: HeatmapMechanism, epsilon: str, *, guided: bool = False) -> AuditCase[MassMap]:
+    return AuditCase(
+        mechanism=mechanism,
         epsilon=epsilon,
         distance_m=None,
         guided=guided,
-        draw=lower_bound.private_part(made),
-        inputs=lower_bound.neighbours(made),
+        draw=lower_bound.private_part(mechanism),
+        inputs=lower_bound.neighbours(mechanism),
     )
 
 
 _Point: TypeAlias = EmdLinear | Exponential | ShuffledCentroid
 
 
-def _of_points(options: Options) -> Iterable[Case[Any]]:
-    """Each distance at each epsilon, on a street with a few persons; by shuffling, none beyond the radius."""
+def _of_points(options: Options) -> Iterable[AuditCase[Any]]:
+    """Yields each distance at each epsilon, on a street with few persons; shuffled none beyond the radius."""
     _no_resolution(options, "a central point has no cells")
     parameters = _parameters(options)
     for text in options["epsilon"]:
-        made = _point(options["name"], text, parameters)
-        least_m = RADIUS_M // 2 if isinstance(made, ShuffledCentroid) else RADIUS_M
+        mechanism = _point(options["name"], text, parameters)
+        least_m = RADIUS_M // 2 if isinstance(mechanism, ShuffledCentroid) else RADIUS_M
         every = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M, math.floor(STREET.diameter_m))
-        bounded = [far for far in every if far >= least_m and made.guarantee.loss(far) < INFINITY]
-        if isinstance(made, Exponential):
-            yield from _moves(made, text, bounded, lower_bound.drawn_place(made), lower_bound.moved)
-        elif isinstance(made, EmdLinear):
-            yield from _moves(made, text, bounded, lower_bound.drawn_sums(made), linear.moved)
+        bounded = [far for far in every if far >= least_m and mechanism.guarantee.loss(far) < INFINITY]
+        if isinstance(mechanism, Exponential):
+            yield from _moves(mechanism, text, bounded, lower_bound.drawn_place(mechanism), lower_bound.moved)
+        elif isinstance(mechanism, EmdLinear):
+            yield from _moves(mechanism, text, bounded, lower_bound.drawn_sums(mechanism), linear.moved)
         else:
-            yield from _moves(made, text, bounded, lower_bound.drawn_sums(made), lower_bound.one_moved)
+            yield from _moves(
+                mechanism, text, bounded, lower_bound.drawn_sums(mechanism), lower_bound.one_moved
+            )
 
 
 def _point(name: str, epsilon: str, parameters: Mapping[str, str]) -> _Point:
@@ -130,32 +132,32 @@ def _point(name: str, epsilon: str, parameters: Mapping[str, str]) -> _Point:
     return built
 
 
-def _of_answers(options: Options) -> Iterable[Case[Any]]:
-    """Each distance at each epsilon, on the street with a few persons at its western end."""
+def _of_answers(options: Options) -> Iterable[AuditCase[Any]]:
+    """Yields each distance at each epsilon, on the street with a few persons at its western end."""
     _no_resolution(options, "what is released has no cells")
     name, parameters = options["name"], _parameters(options)
     for text in options["epsilon"]:
-        made = registry.build_answers(
+        mechanism = registry.build_answers(
             name, target=_target(text), region=STREET, persons=PERSONS, parameters=parameters
         )
         distances_m = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M)
-        yield from _moves(made, text, distances_m, lower_bound.drawn_sums(made), linear.moved_out)
+        yield from _moves(mechanism, text, distances_m, lower_bound.drawn_sums(mechanism), linear.moved_out)
 
 
-def _of_items(options: Options) -> Iterable[Case[Any]]:
-    """Each distance at each epsilon, on the cells of a square where nobody else is."""
+def _of_items(options: Options) -> Iterable[AuditCase[Any]]:
+    """Yields each distance at each epsilon, on the cells of a square where nobody else is."""
     name, side, parameters = options["name"], _side(options), _parameters(options)
     for text in options["epsilon"]:
         target = _target(text, delta=registry.LARGEST_DELTA)
-        made = registry.build_items(
+        mechanism = registry.build_items(
             name, target=target, region=SQUARE, persons=ALONE, resolution=side, parameters=parameters
         )
         distances_m = (2 * RADIUS_M, 3 * RADIUS_M, math.ceil(SQUARE.diameter_m))
-        yield from _moves(made, text, distances_m, itemwise.drawn_reports(made), itemwise.moved)
+        yield from _moves(mechanism, text, distances_m, itemwise.drawn_reports(mechanism), itemwise.moved)
 
 
-def _of_reports(options: Options) -> Iterable[Case[Any]]:
-    """Each distance at each epsilon, on a small square of cells."""
+def _of_reports(options: Options) -> Iterable[AuditCase[Any]]:
+    """Yields each distance at each epsilon, on a small square of cells."""
     for name in ("resolution", "parameter"):
         if options[name]:
             allowed = "nothing: reports are audited on a small square of cells"
@@ -164,33 +166,33 @@ def _of_reports(options: Options) -> Iterable[Case[Any]]:
     lattice = Lattice(columns=SIDE, rows=SIDE, column_m=cell_m, row_m=cell_m)
     for text in options["epsilon"]:
         target = Target(relation=Relation.REPLACE, epsilon=_epsilon(text), radius_m=cell_m)
-        made = local.get(options["name"]).mechanism.calibrate(target, lattice=lattice)
+        mechanism = local.get(options["name"]).mechanism.calibrate(target, lattice=lattice)
         for cell in ((1, 0), (2, 0), (SIDE - 1, SIDE - 1)):
-            yield Case(
-                mechanism=made,
+            yield AuditCase(
+                mechanism=mechanism,
                 epsilon=text,
                 distance_m=math.ceil(math.hypot(*cell) * CELL_M),
-                draw=lower_bound.drawn_report(made),
+                draw=lower_bound.drawn_report(mechanism),
                 inputs=((0, 0), cell),
             )
 
 
-Made = TypeVar("Made", bound=Mechanism)
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 
 def _moves(
-    made: Made,
+    mechanism: AnyMechanism,
     epsilon: str,
     distances_m: Sequence[int],
     draw: lower_bound.Draw[lower_bound.Input],
-    moved: Callable[[Made, Fraction], tuple[lower_bound.Input, lower_bound.Input]],
-) -> Iterator[Case[lower_bound.Input]]:
+    moved: Callable[[AnyMechanism, Fraction], tuple[lower_bound.Input, lower_bound.Input]],
+) -> Iterator[AuditCase[lower_bound.Input]]:
     for distance_m in distances_m:
-        inputs = moved(made, Fraction(distance_m))
-        yield Case(mechanism=made, epsilon=epsilon, distance_m=distance_m, draw=draw, inputs=inputs)
+        inputs = moved(mechanism, Fraction(distance_m))
+        yield AuditCase(mechanism=mechanism, epsilon=epsilon, distance_m=distance_m, draw=draw, inputs=inputs)
 
 
-_CASES: Final[Mapping[Reads, Callable[[Options], Iterable[Case[Any]]]]] = {
+_CASES: Final[Mapping[Reads, Callable[[Options], Iterable[AuditCase[Any]]]]] = {
     "masses": _of_maps,
     "means": _of_points,
     "items": _of_items,
@@ -199,7 +201,7 @@ _CASES: Final[Mapping[Reads, Callable[[Options], Iterable[Case[Any]]]]] = {
 
 
 def _target(epsilon: str, *, delta: Fraction = Fraction(0)) -> Target:
-    """Of moves. Where δ is spent, it is as large as is allowed: with smaller ones nothing shows."""
+    # Where δ is spent, it is as large as is allowed: with smaller ones nothing shows.
     return Target(
         relation=Relation.REPLACE, epsilon=_epsilon(epsilon), delta=delta, radius_m=Fraction(RADIUS_M)
     )

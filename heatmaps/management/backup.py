@@ -41,14 +41,14 @@ class BackupError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What an archive holds, in numbers."""
+    """Counts what an archive holds."""
 
     members: int
     size_bytes: int
 
 
 def save(path: Path) -> Saved:
-    """Write a new archive of mode 600; a server may be running. Errors: BackupError."""
+    """Writes a new archive of mode 600; a server may be running. Errors: BackupError."""
     _must_be_embedded()
     if path.exists():
         raise BackupError(f"{path} exists already; a backup overwrites nothing")
@@ -63,7 +63,7 @@ def save(path: Path) -> Saved:
 
 @contextmanager
 def restored(path: Path) -> Iterator[Saved]:
-    """Put an archive's files in their places; take them away again if the block fails.
+    """Puts an archive's files in their places; takes them away again if the block fails.
 
     The caller checks what is there now in the block, and that no server uses the folder. Errors: BackupError.
     """
@@ -93,11 +93,11 @@ def _must_be_embedded() -> None:
 def _must_be_free() -> None:
     database = _place(DATABASE)
     # A write-ahead log that was left behind would be replayed into the restored database.
-    found = [*database.parent.glob(f"{database.name}*"), *Path(settings.KEY_DIR).glob("*.key")]
-    taken = found + [place for place in map(_place, _CREDENTIALS) if place.exists()]
-    if taken:
+    state_files = [*database.parent.glob(f"{database.name}*"), *Path(settings.KEY_DIR).glob("*.key")]
+    existing = state_files + [place for place in map(_place, _CREDENTIALS) if place.exists()]
+    if existing:
         raise BackupError(
-            f"{taken[0]} exists already; restore into an empty folder: set HAZEMAP_STATE, or move it away"
+            f"{existing[0]} exists already; restore into an empty folder: set HAZEMAP_STATE, or move it away"
         )
 
 
@@ -118,7 +118,7 @@ def _web_key_dir() -> Path:
 
 @contextmanager
 def _work_folder(parent: Path) -> Iterator[Path]:
-    """On the same file system as the target, mode 700, gone afterwards."""
+    """Makes a folder on the same file system as the target, mode 700, gone afterwards."""
     try:
         with tempfile.TemporaryDirectory(prefix=".hazemap-", dir=parent) as folder:
             yield Path(folder)
@@ -127,7 +127,7 @@ def _work_folder(parent: Path) -> Iterator[Path]:
 
 
 def _copy_database(target: Path) -> None:
-    """A consistent copy by SQLite's online backup: one read transaction, writers go on beside it."""
+    """Makes a consistent copy by SQLite's online backup: one read transaction, writers go on beside it."""
     source = _place(DATABASE)
     if not source.exists():
         raise BackupError(f"{source} does not exist; there is nothing to save")
@@ -177,7 +177,7 @@ def _digest(path: Path) -> str:
 
 
 def _link(archive: Path, path: Path) -> None:
-    """The finished archive under its name, or not at all: `link` refuses a name that is taken."""
+    """Puts the finished archive under its name, or not at all: `link` refuses a name that is taken."""
     try:
         os.link(archive, path)
     except FileExistsError:
@@ -185,7 +185,7 @@ def _link(archive: Path, path: Path) -> None:
 
 
 def _unpack(path: Path, folder: Path) -> list[str]:
-    """Every member checked against the manifest; nothing but what a backup writes is accepted."""
+    """Checks every member against the manifest; nothing but what a backup writes is accepted."""
     try:
         with tarfile.open(path, mode="r:gz") as tar:
             manifest = _manifest(tar.next(), tar)
@@ -203,10 +203,10 @@ def _manifest(entry: tarfile.TarInfo | None, tar: tarfile.TarFile) -> dict[str, 
     if entry is None or entry.name != MANIFEST or entry.size > _LARGEST_MANIFEST:
         raise ValueError("no manifest")
     content = tar.extractfile(entry)
-    told = json.loads(content.read() if content else b"")
-    if told["format"] != FORMAT:
-        raise BackupError(f"the backup has format {int(told['format'])}; this program reads {FORMAT}")
-    return dict(told["members"])
+    manifest = json.loads(content.read() if content else b"")
+    if manifest["format"] != FORMAT:
+        raise BackupError(f"the backup has format {int(manifest['format'])}; this program reads {FORMAT}")
+    return dict(manifest["members"])
 
 
 def _unpack_next(entry: tarfile.TarInfo, tar: tarfile.TarFile, manifest: dict[str, Any], folder: Path) -> str:
@@ -231,10 +231,10 @@ def _unpack_next(entry: tarfile.TarInfo, tar: tarfile.TarFile, manifest: dict[st
 def _check_database(path: Path) -> None:
     try:
         with closing(sqlite3.connect(path)) as database:
-            (told,) = database.execute("PRAGMA integrity_check").fetchone()
+            (verdict,) = database.execute("PRAGMA integrity_check").fetchone()
     except sqlite3.DatabaseError:
-        told = "not a database"
-    if told != "ok":
+        verdict = "not a database"
+    if verdict != "ok":
         raise BackupError("the backup is damaged: its database is not sound")
 
 

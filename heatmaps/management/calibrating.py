@@ -1,6 +1,6 @@
 """Finds a mechanism's parameters for a target, each family in its own units.
 
-A family is a function from `Asked` to `Calibrated` under its names in `_FAMILIES`.
+A family is a function from `CalibrationOptions` to `FamilyCalibration` under its names in `_FAMILIES`.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,8 +33,8 @@ _DEGREE_M: Final = 111_320  # along the equator, rounded up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The command's texts as they were given; None where they were not."""
+class CalibrationOptions:
+    """Holds the command's texts as they were given; None where they were not."""
 
     epsilon: str
     persons: str | None
@@ -44,7 +44,7 @@ class Asked:
     max_reports: str | None
 
     def target(self, radius: Fraction) -> Target:
-        """Of a pure metric mechanism. Errors: `ParameterError`."""
+        """Returns the target of a pure metric mechanism. Errors: `ParameterError`."""
         if exact_decimal("delta", self.delta or "0", low=0, high=1):
             raise ParameterError("delta", self.delta, "0: this mechanism needs none")
         low, high = 0, settings.MAX_EPSILON
@@ -52,15 +52,15 @@ class Asked:
         return Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=radius)
 
     def refuse(self, *names: str) -> None:
-        """Errors: `ParameterError` for what was given but means nothing here."""
+        """Raises `ParameterError` for what was given but means nothing here."""
         for name in names:
             if getattr(self, name) is not None:
-                shown = "n" if name == "persons" else name
-                raise ParameterError(shown, getattr(self, name), "nothing: it does not matter here")
+                option = "n" if name == "persons" else name
+                raise ParameterError(option, getattr(self, name), "nothing: it does not matter here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrated:
+class FamilyCalibration:
     """`unit` is what the guarantee's metres stand for."""
 
     unit: str
@@ -74,32 +74,32 @@ def names() -> tuple[str, ...]:
     return tuple(_FAMILIES)
 
 
-def calibrated(name: str, asked: Asked) -> Calibrated:
-    """Errors: `ParameterError` naming the option."""
+def calibrated(name: str, options: CalibrationOptions) -> FamilyCalibration:
+    """Calibrates a mechanism of a family. Errors: `ParameterError` naming the option."""
     if name not in _FAMILIES:
         raise ParameterError("NAME", name, ", ".join(_FAMILIES))
-    return _FAMILIES[name](name, asked)
+    return _FAMILIES[name](name, options)
 
 
-def _of_reports_or_their_mean(name: str, asked: Asked) -> Calibrated:
-    """With a number of persons: of the central point that is the mean of their reports."""
-    return (_of_reports if asked.persons is None else _of_a_central_point)(name, asked)
+def _of_reports_or_their_mean(name: str, options: CalibrationOptions) -> FamilyCalibration:
+    """Calibrates, with a number of persons, the central point that is the mean of their reports."""
+    return (_of_reports if options.persons is None else _of_a_central_point)(name, options)
 
 
-def _of_reports(name: str, asked: Asked) -> Calibrated:
-    """Radius and domain in cells: cells a side of a square, true places at the centres."""
-    asked.refuse("persons")
+def _of_reports(name: str, options: CalibrationOptions) -> FamilyCalibration:
+    """Takes radius and domain in cells: cells a side of a square, true places at the centres."""
+    options.refuse("persons")
     entry = local.get(name)
     most = min(MOST_A_SIDE, entry.mechanism.most_a_side)
-    side = whole("domain", asked.domain or str(min(entry.usual_a_side, _USUAL_SIDE)), low=2, high=most)
-    radius = exact_decimal("radius", asked.radius or "1", low=0, low_open=True, high=2 * most)
+    side = whole("domain", options.domain or str(min(entry.usual_a_side, _USUAL_SIDE)), low=2, high=most)
+    radius = exact_decimal("radius", options.radius or "1", low=0, low_open=True, high=2 * most)
     mechanism = entry.mechanism.calibrate(
-        asked.target(radius),
+        options.target(radius),
         lattice=Lattice(columns=side, rows=side),
-        max_reports=whole("max_reports", asked.max_reports or "1", low=1, high=MOST_REPORTS),
+        max_reports=whole("max_reports", options.max_reports or "1", low=1, high=MOST_REPORTS),
     )
     error = mechanism.expected_error()
-    return Calibrated(
+    return FamilyCalibration(
         unit="cells",
         parameters={
             "decay_per_cell": f"{float(mechanism.decay_per_m):.12g}",
@@ -112,25 +112,27 @@ def _of_reports(name: str, asked: Asked) -> Calibrated:
     )
 
 
-def _of_a_central_point(name: str, asked: Asked) -> Calibrated:
-    """Radius and domain in metres: the side of a square region at the equator."""
-    asked.refuse("max_reports")
-    for what, text in (("n", asked.persons), ("radius", asked.radius), ("domain", asked.domain)):
+def _of_a_central_point(name: str, options: CalibrationOptions) -> FamilyCalibration:
+    """Takes radius and domain in metres: the side of a square region at the equator."""
+    options.refuse("max_reports")
+    for what, text in (("n", options.persons), ("radius", options.radius), ("domain", options.domain)):
         if text is None:
             raise ParameterError(what, "missing", _NEEDED[what])
-    persons = whole("n", asked.persons or "", low=1, high=MOST_PERSONS)
-    radius_m = exact_decimal("radius", asked.radius or "", low=0, low_open=True, high=LARGEST_LENGTH_M)
-    half_degrees = whole("domain", asked.domain or "", low=100, high=10**7) / _DEGREE_M / 2
+    persons = whole("n", options.persons or "", low=1, high=MOST_PERSONS)
+    radius_m = exact_decimal("radius", options.radius or "", low=0, low_open=True, high=LARGEST_LENGTH_M)
+    half_degrees = whole("domain", options.domain or "", low=100, high=10**7) / _DEGREE_M / 2
     mechanism = registry.build_centroid(
         name,
-        target=asked.target(radius_m),
+        target=options.target(radius_m),
         region=Region(-half_degrees, -half_degrees, half_degrees, half_degrees),
         persons=persons,
         parameters={},
     )
     error = mechanism.expected_error()
-    own = {one.name: str(getattr(mechanism, one.name)) for one in registry.get(name).parameters}
-    return Calibrated(
+    own = {
+        parameter.name: str(getattr(mechanism, parameter.name)) for parameter in registry.get(name).parameters
+    }
+    return FamilyCalibration(
         unit="m",
         parameters={"persons": persons, "radius_m": str(radius_m), **own},
         guarantee=mechanism.guarantee,
@@ -139,24 +141,24 @@ def _of_a_central_point(name: str, asked: Asked) -> Calibrated:
     )
 
 
-def _of_shuffled_sums(name: str, asked: Asked) -> Calibrated:
-    """Radius and domain in steps of one axis: n devices send whole numbers from 0 to the domain."""
-    asked.refuse("max_reports")
-    for what, text in (("n", asked.persons), ("domain", asked.domain)):
+def _of_shuffled_sums(name: str, options: CalibrationOptions) -> FamilyCalibration:
+    """Takes radius and domain in steps of one axis: n devices send whole numbers from 0 to the domain."""
+    options.refuse("max_reports")
+    for what, text in (("n", options.persons), ("domain", options.domain)):
         if text is None:
             raise ParameterError(what, "missing", _NEEDED_OF_SUMS[what])
-    domain = whole("domain", asked.domain or "", low=1, high=LARGEST_DOMAIN)
-    radius = whole("radius", asked.radius or "1", low=1, high=domain)
-    persons = whole("n", asked.persons or "", low=1, high=MOST_PARTICIPANTS)
-    epsilon = exact_decimal("epsilon", asked.epsilon, low=0, low_open=True, high=settings.MAX_EPSILON)
+    domain = whole("domain", options.domain or "", low=1, high=LARGEST_DOMAIN)
+    radius = whole("radius", options.radius or "1", low=1, high=domain)
+    persons = whole("n", options.persons or "", low=1, high=MOST_PARTICIPANTS)
+    epsilon = exact_decimal("epsilon", options.epsilon, low=0, low_open=True, high=settings.MAX_EPSILON)
     protocol = _SUMS[name].calibrate(
         persons=persons,
         epsilon=epsilon / radius,
-        delta=registry.get(name).delta(asked.delta),
+        delta=registry.get(name).delta(options.delta),
         radius=radius,
         domain=domain,
     )
-    return Calibrated(
+    return FamilyCalibration(
         unit="steps",
         parameters={"persons": persons, "domain": domain, **_own(protocol), "bits": protocol.places},
         guarantee=protocol.guarantee,
@@ -166,7 +168,7 @@ def _of_shuffled_sums(name: str, asked: Asked) -> Calibrated:
 
 
 def _own(protocol: GeoSum | SgdlSum | RrSum) -> dict[str, object]:
-    """What a device has to know of its noise."""
+    """Returns what a device has to know of its noise."""
     if isinstance(protocol, RrSum):
         return {"flip": f"{protocol.flips / CHANCES:.12g}"}
     noise = protocol.noise
@@ -192,7 +194,7 @@ _NEEDED: Final = {
     "domain": "the metres of a side of a square region, from 100 to 10000000",
 }
 
-_FAMILIES: Final[Mapping[str, Callable[[str, Asked], Calibrated]]] = {
+_FAMILIES: Final[Mapping[str, Callable[[str, CalibrationOptions], FamilyCalibration]]] = {
     **{entry.name: _of_reports for entry in local.entries()},
     GeoLocalCentroid.name: _of_reports_or_their_mean,
     **dict.fromkeys((Exponential.name, EmdLinear.name), _of_a_central_point),

@@ -13,7 +13,7 @@ class CannotClose(Exception):  # noqa: N818 - reads as what it says
 
 
 def close(dataset: Dataset, *, reason: str) -> int:
-    """Close a ledger for good, and show nothing of it to strangers; the sequence of the event that says so.
+    """Closes a ledger for good and hides it from strangers; returns the sequence of the event that says so.
 
     Errors: CannotClose where it verifies or is closed; InvalidLimit without a reason.
     """

@@ -16,14 +16,14 @@ from heatmaps.models import SEEN_BY_WORKERS
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnRights:
     """A right to some columns of a table: SELECT, INSERT or UPDATE."""
 
     right: str
     names: tuple[str, ...]
 
 
-Rights: TypeAlias = tuple[str | Columns, ...]
+Rights: TypeAlias = tuple[str | ColumnRights, ...]
 Tables: TypeAlias = Mapping[str, Rights]
 
 EVERYTHING: Final[Rights] = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -32,7 +32,7 @@ READ: Final[Rights] = ("SELECT",)
 CHANGE: Final[Rights] = ("SELECT", "UPDATE")
 NOTHING: Final[Rights] = ()
 # Who acted: the name behind a number.
-NAMES: Final[Rights] = (Columns("SELECT", SEEN_BY_WORKERS),)
+NAMES: Final[Rights] = (ColumnRights("SELECT", SEEN_BY_WORKERS),)
 
 # What moves a release, and what people edit of it; triggers let it move forward only.
 MOVES: Final = ("state", "finished_at", "starts_at", "visible_at", "late")
@@ -41,7 +41,7 @@ EDITED: Final = ("name", "note", "is_name_public", "public_since")
 COMMITTED: Final = ("committed", "unbounded")
 # Events move a ledger's head; who writes one locks the row first, which takes the right to change some
 # column. The database lets nobody change this one.
-LOCK: Final = Columns("UPDATE", ("dataset_id",))
+LOCK: Final = ColumnRights("UPDATE", ("dataset_id",))
 # What web changes of an upload; triggers let it move forward only.
 RECEIVED: Final = ("state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside")
 
@@ -77,7 +77,7 @@ WEB: Final[Tables] = {
     "django_content_type": READ,
     "django_migrations": READ,
     # What is asked, charged and told.
-    "heatmaps_account": (*APPEND, Columns("UPDATE", ("limit", *COMMITTED))),
+    "heatmaps_account": (*APPEND, ColumnRights("UPDATE", ("limit", *COMMITTED))),
     "heatmaps_administratorread": APPEND,
     "heatmaps_allowance": EVERYTHING,
     "heatmaps_charge": APPEND,
@@ -89,7 +89,7 @@ WEB: Final[Tables] = {
     "heatmaps_release": (
         *APPEND,
         # A round that a shuffler joined expires later.
-        Columns("UPDATE", ("state", "finished_at", "expires_at", *EDITED)),
+        ColumnRights("UPDATE", ("state", "finished_at", "expires_at", *EDITED)),
     ),
     "heatmaps_requestkey": EVERYTHING,
     "heatmaps_restoration": CHANGE,
@@ -101,20 +101,20 @@ WEB: Final[Tables] = {
     "heatmaps_collection": EVERYTHING,
     "heatmaps_dataset": (
         *APPEND,
-        Columns("UPDATE", ("schedule", "next_version_at", "retention_days", "embed_origins")),
+        ColumnRights("UPDATE", ("schedule", "next_version_at", "retention_days", "embed_origins")),
     ),
     "heatmaps_dataversion": APPEND,
     "heatmaps_districtfile": EVERYTHING,
     "heatmaps_enrolment": NOTHING,
     "heatmaps_guidefile": APPEND,
     # Whether an upload has a copy in columns.
-    "heatmaps_packedcheckins": (Columns("SELECT", ("upload_id",)),),
+    "heatmaps_packedcheckins": (ColumnRights("SELECT", ("upload_id",)),),
     "heatmaps_packingattempts": EVERYTHING,
     "heatmaps_sourcereading": NOTHING,
-    "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcestate": (*READ, ColumnRights("UPDATE", ("version_id",))),
     "heatmaps_sourcesurvey": ("SELECT", "INSERT", "DELETE"),
     "heatmaps_suppression": APPEND,
-    "heatmaps_upload": (*APPEND, Columns("UPDATE", RECEIVED)),
+    "heatmaps_upload": (*APPEND, ColumnRights("UPDATE", RECEIVED)),
     # The installation.
     "heatmaps_heartbeat": READ,
     "heatmaps_installation": APPEND,
@@ -144,15 +144,15 @@ _WORKER_AND_CLOCK: Final[Tables] = {
     "auth_user_user_permissions": NOTHING,
     "django_admin_log": NOTHING,
     "django_content_type": NOTHING,
-    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
+    "heatmaps_account": (*READ, ColumnRights("UPDATE", COMMITTED)),
     "heatmaps_charge": READ,
     "heatmaps_event": APPEND,
     "heatmaps_ledger": (*READ, LOCK),
     "heatmaps_publication": READ,
-    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
+    "heatmaps_release": (*READ, ColumnRights("UPDATE", MOVES)),
     "heatmaps_restoredcharge": READ,
     "heatmaps_result": APPEND,
-    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
+    "heatmaps_dataset": (*READ, ColumnRights("UPDATE", ("next_version_at", "slot_doublings"))),
 }
 # It reads check-ins and draws.
 WORKER: Final[Tables] = {
@@ -168,14 +168,14 @@ WORKER: Final[Tables] = {
     "heatmaps_round": EVERYTHING,
     "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
     "heatmaps_collection": EVERYTHING,
-    "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
+    "heatmaps_dataversion": (*APPEND, ColumnRights("UPDATE", ("is_cleared",))),
     "heatmaps_districtfile": EVERYTHING,
     "heatmaps_enrolment": EVERYTHING,
     "heatmaps_guidefile": APPEND,
     "heatmaps_packedcheckins": ("SELECT", "INSERT", "DELETE"),
     "heatmaps_packingattempts": EVERYTHING,
     "heatmaps_sourcereading": EVERYTHING,
-    "heatmaps_sourcestate": (*APPEND, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcestate": (*APPEND, ColumnRights("UPDATE", ("version_id",))),
     "heatmaps_sourcesurvey": EVERYTHING,
     "heatmaps_suppression": APPEND,
     "heatmaps_upload": (*APPEND, "UPDATE"),
@@ -188,8 +188,8 @@ CLOCK: Final[Tables] = {
     "heatmaps_membership": NOTHING,
     "django_migrations": NOTHING,
     "heatmaps_administratorread": NOTHING,
-    "heatmaps_allowance": (*READ, Columns("UPDATE", ("committed",))),
-    "heatmaps_drawing": ("SELECT", "INSERT", "DELETE", Columns("UPDATE", ("state", "lease_until"))),
+    "heatmaps_allowance": (*READ, ColumnRights("UPDATE", ("committed",))),
+    "heatmaps_drawing": ("SELECT", "INSERT", "DELETE", ColumnRights("UPDATE", ("state", "lease_until"))),
     "heatmaps_election": READ,
     "heatmaps_requestkey": NOTHING,
     "heatmaps_restoration": NOTHING,
@@ -202,12 +202,12 @@ CLOCK: Final[Tables] = {
     "heatmaps_guidefile": READ,
     "heatmaps_packedcheckins": NOTHING,
     "heatmaps_packingattempts": NOTHING,
-    "heatmaps_sourcereading": (Columns("SELECT", ("release_id", "begun_at")),),
-    "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
-    "heatmaps_sourcesurvey": ("SELECT", "DELETE", Columns("UPDATE", ("appears_at",))),
+    "heatmaps_sourcereading": (ColumnRights("SELECT", ("release_id", "begun_at")),),
+    "heatmaps_sourcestate": (*READ, ColumnRights("UPDATE", ("version_id",))),
+    "heatmaps_sourcesurvey": ("SELECT", "DELETE", ColumnRights("UPDATE", ("appears_at",))),
     # Whoever makes a version commits to what it holds: keyed hashes of who opted out, digests of uploads.
     "heatmaps_suppression": READ,
-    "heatmaps_upload": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_upload": (*READ, ColumnRights("UPDATE", ("version_id",))),
     "heatmaps_heartbeat": ("SELECT", "INSERT", "UPDATE"),
     "heatmaps_installation": READ,
 }

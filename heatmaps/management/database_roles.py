@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from heatmaps.management.database_rights import CLOCK, FUNCTIONS, NOTHING, WEB, WORKER, Columns, Tables
+from heatmaps.management.database_rights import CLOCK, FUNCTIONS, NOTHING, WEB, WORKER, ColumnRights, Tables
 
 CLOSING: Final = Path(__file__).with_name("closing.sql")
 
@@ -107,7 +107,7 @@ def grant(*, web: DatabaseRole, worker: DatabaseRole, clock: DatabaseRole) -> Gr
 
 
 def may_migrate() -> bool:
-    """Whether this process signs in as the owner of the tables, or finds none."""
+    """Returns whether this process signs in as the owner of the tables, or finds none."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -117,7 +117,7 @@ def may_migrate() -> bool:
 
 
 def reads_check_ins() -> bool:
-    """Whether this process signs in as a role that reads check-ins; the embedded database knows no roles."""
+    """Returns whether this process's role reads check-ins; the embedded database knows no roles."""
     if connection.vendor != "postgresql":
         return False
     with connection.cursor() as cursor:
@@ -203,8 +203,8 @@ def _on_functions(roles: dict[str, str], functions: list[tuple[str, ...]]) -> It
             yield sql.SQL("GRANT EXECUTE ON ROUTINE {} TO {}").format(function, sql.Identifier(roles[kind]))
 
 
-def _right(right: str | Columns) -> sql.Composable:
-    if isinstance(right, Columns):
+def _right(right: str | ColumnRights) -> sql.Composable:
+    if isinstance(right, ColumnRights):
         columns = sql.SQL(", ").join(map(sql.Identifier, right.names))
         return sql.SQL("{} ({})").format(sql.SQL(right.right), columns)
     return sql.SQL(right)

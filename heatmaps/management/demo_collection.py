@@ -58,7 +58,7 @@ class CannotRun(Exception):  # noqa: N818 - reads as what it says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoRound:
-    """How many devices there are, where the two roles listen, and how long the round is open."""
+    """States how many devices there are, where the two roles listen, and how long the round is open."""
 
     devices: int = 2_000
     port: int = 8000
@@ -74,30 +74,30 @@ class DemoRound:
         return f"http://127.0.0.1:{self.shuffler_port}"
 
 
-def run(steward: User, wanted: DemoRound, say: Say) -> None:
-    """One round from plan to result; nothing where the demo has one. Errors: CannotRun."""
-    dataset = Dataset.objects.filter(slug=SLUG).first() or _created(steward, wanted, say)
+def run(steward: User, options: DemoRound, say: Say) -> None:
+    """Runs one round from plan to result; does nothing where the demo has one. Errors: CannotRun."""
+    dataset = Dataset.objects.filter(slug=SLUG).first() or _created(steward, options, say)
     if dataset.releases.filter(state="published").exists():
         say(f"the collection {SLUG} has a result already")
         return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hazemap-demo-")))
         say("starting the server and the shuffler")
-        stack.enter_context(_serving(["serve", "--port", str(wanted.port)], wanted.analyser_url))
-        _join(dataset, wanted, folder)
-        shuffler = ["shuffler", "serve", "--port", str(wanted.shuffler_port)]
-        stack.enter_context(_serving(shuffler, wanted.shuffler_url))
-        planned = _planned(steward, dataset, wanted)
-        _wait_for(planned, {RoundState.READY}, _JOINING.seconds)
-        links = _links(planned, folder)
-        _wait_for(planned, {RoundState.OPEN}, _JOINING.seconds + 5)
+        stack.enter_context(_serving(["serve", "--port", str(options.port)], options.analyser_url))
+        _join(dataset, options, folder)
+        shuffler = ["shuffler", "serve", "--port", str(options.shuffler_port)]
+        stack.enter_context(_serving(shuffler, options.shuffler_url))
+        demo_round = _plan_round(steward, dataset, options)
+        _wait_for(demo_round, {RoundState.READY}, _JOINING.seconds)
+        links = _links(demo_round, folder)
+        _wait_for(demo_round, {RoundState.OPEN}, _JOINING.seconds + 5)
         _send_all(links, folder, say)
-        say(f"the round closes at {planned.closes_at:%H:%M:%S} UTC; waiting for its result")
-        ended = _wait_for(planned, {RoundState.PUBLISHED, RoundState.NO_RESULT}, _RESULT_SECONDS)
+        say(f"the round closes at {demo_round.closes_at:%H:%M:%S} UTC; waiting for its result")
+        ended = _wait_for(demo_round, {RoundState.PUBLISHED, RoundState.NO_RESULT}, _RESULT_SECONDS)
         _tell(ended, say)
 
 
-def _created(steward: User, wanted: DemoRound, say: Say) -> Dataset:
+def _created(steward: User, options: DemoRound, say: Say) -> Dataset:
     say(f"creating the collection {SLUG}")
     new = NewDataset(
         slug=SLUG,
@@ -105,14 +105,14 @@ def _created(steward: User, wanted: DemoRound, say: Say) -> Dataset:
         region=REGION,
         relation=Relation.REPLACE,
         limits={AccountKind.RECORD: None, AccountKind.RADIUS: "40", AccountKind.DELTA: "0.01"},
-        persons=wanted.devices,
+        persons=options.devices,
         radius_m=500,
         collection=NewCollection(
             question="Where are you now?",
             analyser_operator=OPERATOR,
             shuffler_operator=OPERATOR,
-            analyser_url=wanted.analyser_url,
-            shuffler_url=wanted.shuffler_url,
+            analyser_url=options.analyser_url,
+            shuffler_url=options.shuffler_url,
         ),
     )
     return datasets.create(steward, new, is_demo=True)
@@ -120,7 +120,7 @@ def _created(steward: User, wanted: DemoRound, say: Say) -> Dataset:
 
 @contextmanager
 def _serving(arguments: list[str], url: str) -> Iterator[None]:
-    """A process of this program until the block ends. Errors: CannotRun with what it said last."""
+    """Runs a process of this program until the block ends. Errors: CannotRun with what it said last."""
     environment = os.environ | {"HAZEMAP_SHUFFLER_STATE": str(_shuffler_state())}
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
     with tempfile.TemporaryFile("w+") as log:
@@ -154,12 +154,12 @@ def _wait_until_healthy(process: "subprocess.Popen[bytes]", url: str) -> None:
     raise CannotRun(f"nothing answers at {url}")
 
 
-def _join(dataset: Dataset, wanted: DemoRound, folder: Path) -> None:
+def _join(dataset: Dataset, options: DemoRound, folder: Path) -> None:
     token, names = folder / "token", folder / "names"
     token.write_text(collections.new_token(dataset.collection))
-    names.write_text("".join(f"walker-{number:04d}\n" for number in range(wanted.devices)))
-    told = ["--token-file", str(token), "--operator", OPERATOR, "--url", wanted.shuffler_url]
-    _shuffler("join", wanted.analyser_url, SLUG, *told)
+    names.write_text("".join(f"walker-{number:04d}\n" for number in range(options.devices)))
+    arguments = ["--token-file", str(token), "--operator", OPERATOR, "--url", options.shuffler_url]
+    _shuffler("join", options.analyser_url, SLUG, *arguments)
     token.unlink()
     _shuffler("enrol", SLUG, str(names))
 
@@ -172,35 +172,35 @@ def _shuffler(*arguments: str) -> None:
         raise CannotRun((done.stderr.strip().splitlines() or ["the shuffler's command failed"])[-1])
 
 
-def _planned(steward: User, dataset: Dataset, wanted: DemoRound) -> Round:
+def _plan_round(steward: User, dataset: Dataset, options: DemoRound) -> Round:
     request = RoundRequest(
         mechanism="geo-shuffle",
         epsilon="1",
         delta="0.000001",
         parameters={"cell_m": "400"},
-        least_honest=max(2, wanted.devices * 7 // 10),
+        least_honest=max(2, options.devices * 7 // 10),
         dishonest_share="0.05",
     )
     opens_at = timezone.now() + _JOINING
-    made = rounds.plan(
+    new_round = rounds.plan(
         steward,
         dataset,
         request,
         opens_at=opens_at,
-        closes_at=opens_at + timedelta(seconds=wanted.seconds),
+        closes_at=opens_at + timedelta(seconds=options.seconds),
         page_sha384=page_sha384(),
     )
-    return rounds.round_of(dataset, made.number)
+    return rounds.round_of(dataset, new_round.number)
 
 
-def _wait_for(planned: Round, states: set[RoundState], seconds: float) -> Round:
-    """Errors: CannotRun."""
+def _wait_for(demo_round: Round, states: set[RoundState], seconds: float) -> Round:
+    """Waits until the round has one of the states. Errors: CannotRun."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = rounds.round_of(planned.release.dataset, planned.number)
-        state = rounds.state_of(found)
+        latest = rounds.round_of(demo_round.release.dataset, demo_round.number)
+        state = rounds.state_of(latest)
         if state in states:
-            return found
+            return latest
         if state is RoundState.CANCELLED:
             raise CannotRun("the round was cancelled: its shuffler did not take part in time")
         connection.close()  # SQLite would keep what others write from us
@@ -208,43 +208,43 @@ def _wait_for(planned: Round, states: set[RoundState], seconds: float) -> Round:
     raise CannotRun(f"the round was not {' or '.join(sorted(states))} in time")
 
 
-def _links(planned: Round, folder: Path) -> list[str]:
+def _links(demo_round: Round, folder: Path) -> list[str]:
     path = folder / "links.csv"
-    _shuffler("invitations", SLUG, str(planned.number), "--output", str(path))
+    _shuffler("invitations", SLUG, str(demo_round.number), "--output", str(path))
     with path.open(newline="") as file:
         return [row["link"] for row in csv.DictReader(file)]
 
 
 def _send_all(links: list[str], folder: Path, say: Say) -> None:
-    """Errors: CannotRun where a process of devices stopped."""
+    """Sends a report by each link. Errors: CannotRun where a process of devices stopped."""
     city = check_ins(City(persons=len(links), checkins=len(links), seed=3))
     lines = [
         f"{link}\t{lat:.6f},{lon:.6f}\n"
         for link, lat, lon in zip(links, city.lat.tolist(), city.lon.tolist(), strict=True)
     ]
-    told: Queue[str] = Queue()
+    outcomes: Queue[str] = Queue()
     shares = [lines[part::_PROCESSES] for part in range(_PROCESSES)]
     threads = [
-        Thread(target=_crowd, args=(share, folder / f"devices-{part}", told), daemon=True)
+        Thread(target=_crowd, args=(share, folder / f"devices-{part}", outcomes), daemon=True)
         for part, share in enumerate(shares)
     ]
     for thread in threads:
         thread.start()
-    sent = failed = 0
+    successes = failed = 0
     step = max(1, len(lines) // 20)
-    while sent + failed < len(lines):
-        word = told.get()
+    while successes + failed < len(lines):
+        word = outcomes.get()
         if word == "stopped":
             raise CannotRun("a process of devices stopped")
-        sent, failed = sent + (word == "sent"), failed + (word != "sent")
-        if (sent + failed) % step == 0:
-            say(f"{sent} of {len(lines)} devices have sent their reports")
+        successes, failed = successes + (word == "sent"), failed + (word != "sent")
+        if (successes + failed) % step == 0:
+            say(f"{successes} of {len(lines)} devices have sent their reports")
     if failed:
         say(f"{failed} devices could not send theirs")
 
 
-def _crowd(lines: list[str], folder: Path, told: "Queue[str]") -> None:
-    """A process of devices, one after the other; each line that it writes is a report."""
+def _crowd(lines: list[str], folder: Path, outcomes: "Queue[str]") -> None:
+    """Runs a process of devices, one after the other; each line that it writes is a report."""
     command = [sys.executable, str(_CROWD), str(folder)]
     environment = {"PYTHONPATH": str(_CLIENT), "PATH": os.environ.get("PATH", "")}
     process = subprocess.Popen(  # noqa: S603 - our own program
@@ -254,9 +254,9 @@ def _crowd(lines: list[str], folder: Path, told: "Queue[str]") -> None:
     assert process.stdout is not None  # noqa: S101 - as it was made
     Thread(target=_feed, args=(process.stdin, lines), daemon=True).start()
     for line in process.stdout:
-        told.put(line.strip())
+        outcomes.put(line.strip())
     if process.wait():
-        told.put("stopped")
+        outcomes.put("stopped")
 
 
 def _feed(stream: object, lines: list[str]) -> None:

@@ -47,7 +47,7 @@ class Worker:
         self._thread = Thread(target=self._keep, name="worker's keeper", daemon=True)
 
     def start(self) -> bool:
-        """False when it does not get ready in time; its log says why."""
+        """Starts the worker; False when it does not get ready in time: its log says why."""
         queue.hand_over(self.send)
         self._thread.start()
         return self._ready.wait(START_SECONDS)
@@ -57,7 +57,7 @@ class Worker:
         return self._ready.is_set()
 
     def send(self, task_name: str, ids: tuple[str, ...]) -> None:
-        """Hand a task over; lost where no worker is there, and sent again by the sweep."""
+        """Hands a task over; lost where no worker is there, and sent again by the sweep."""
         line = json.dumps([task_name, *ids]).encode() + b"\n"
         with self._lock, suppress(OSError, ValueError):  # a pipe that is broken, or closed already
             if self._input is not None:
@@ -65,7 +65,7 @@ class Worker:
                 self._input.flush()
 
     def stop(self) -> None:
-        """Let tasks under way finish for a while."""
+        """Lets tasks under way finish for a while."""
         self._stopping.set()
         self._close_input()
         self._thread.join(STOP_SECONDS + 2 * _KILL_SECONDS)
@@ -107,7 +107,7 @@ class Worker:
 
     @staticmethod
     def _take_up() -> None:
-        """What a worker that died was drawing has no result; everything else is done by the next sweep."""
+        """Ends what a worker that died was drawing without a result; the next sweep does everything else."""
         if connection.vendor == "sqlite":
             lifecycle.recover()
         else:
@@ -127,7 +127,7 @@ class Tasks:
         self._under_way: set[Future[None]] = set()
 
     def submit(self, name: str, ids: tuple[str, ...]) -> None:
-        """Begin a task when a thread is free; after `end` it is dropped, and sent again by the sweep."""
+        """Begins a task when a thread is free; after `end` it is dropped, and sent again by the sweep."""
         pools = {queue.RELEASE: self._draws, queue.SOURCE_RELEASE: self._lakes, queue.SURVEY: self._surveys}
         pool = pools.get(name, self._others)
         with suppress(RuntimeError):  # a pool that was shut down
@@ -136,14 +136,14 @@ class Tasks:
             future.add_done_callback(self._under_way.discard)
 
     def end(self) -> bool:
-        """Begin nothing more, and let tasks under way finish for a while; False where some did not."""
+        """Begins nothing more, and lets tasks under way finish for a while; False where some did not."""
         for pool in (self._draws, self._lakes, self._surveys, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
         return not wait(set(self._under_way), STOP_SECONDS).not_done
 
 
 def work(app: Celery) -> None:
-    """Be the worker, until the input ends: then whoever started this process is gone, or wants it to end."""
+    """Is the worker, until the input ends: then whoever started this process is gone, or wants it to end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
@@ -163,7 +163,7 @@ def work(app: Celery) -> None:
 
 
 def _do(task: Any, ids: tuple[str, ...]) -> None:
-    """As Celery's own workers do it; its thread keeps no connection, which may be gone at the next task."""
+    """Runs a task as Celery's own workers do; keeps no connection, which may be gone at the next task."""
     try:
         task.apply(args=ids)
     finally:

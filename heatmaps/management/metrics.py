@@ -16,7 +16,7 @@ from heatmaps.management import server
 
 @contextmanager
 def listener() -> Iterator[socket.socket | None]:
-    """The address that HAZEMAP_METRICS names; None where it is not set. Errors: `server.CannotServe`."""
+    """Listens at the address of HAZEMAP_METRICS; None where it is not set. Errors: `server.CannotServe`."""
     if settings.METRICS_ADDRESS is None:
         yield None
         return
@@ -25,7 +25,7 @@ def listener() -> Iterator[socket.socket | None]:
 
 
 def start(listening: socket.socket, stopping: Event) -> None:
-    """Answer beside the pages, in threads that end with the process."""
+    """Answers beside the pages, in threads that end with the process."""
     watch = Watch()
     answers = front.create(watch.application, listening, threads=1)
     for run in (answers.run, partial(watch.run, stopping)):
@@ -33,7 +33,7 @@ def start(listening: socket.socket, stopping: Event) -> None:
 
 
 def serve(listening: socket.socket) -> None:
-    """Answer until SIGTERM or SIGINT, with nothing else in this process."""
+    """Answers until SIGTERM or SIGINT, with nothing else in this process."""
     watch, stopping = Watch(), Event()
     for run in (health.watch, watch.run):
         Thread(target=run, args=(stopping,), name="metrics", daemon=True).start()

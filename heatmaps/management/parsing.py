@@ -50,12 +50,12 @@ class PureCommand(BaseCommand):
 
     @abstractmethod
     def run_on(self, options: dict[str, Any]) -> None:
-        """Errors: `refusals`, OSError."""
+        """Runs the command. Errors: `refusals`, OSError."""
 
     def tell(
         self, options: dict[str, Any], result: object, lines: Iterable[str], *, notes: Iterable[str] = ()
     ) -> None:
-        """Lines for people or, asked for, the result as one JSON object, with the notes on stderr."""
+        """Writes lines for people or, asked for, the result as one JSON object, with the notes on stderr."""
         as_json = options["json"]
         for note in notes:
             (self.stderr if as_json else self.stdout).write(note)
@@ -68,7 +68,7 @@ class PureCommand(BaseCommand):
 
 
 def _as_an_option(error: Exception, options: Mapping[str, Any]) -> str:
-    """What is wrong, in the spelling that the command takes."""
+    """Words an error in the spelling that the command takes."""
     if isinstance(error, ParameterError) and "_" in error.parameter and error.parameter in options:
         option = f"--{error.parameter.replace('_', '-')}"
         return f"{option}{str(error).removeprefix(error.parameter)}"
@@ -80,7 +80,7 @@ def add_files(parser: ArgumentParser) -> None:
 
 
 def add_reading(parser: ArgumentParser) -> None:
-    """How files are read; `reading_options` takes it up."""
+    """Adds how files are read; `reading_options` takes it up."""
     add = parser.add_argument
     add(
         "--columns",
@@ -96,32 +96,32 @@ def add_reading(parser: ArgumentParser) -> None:
     )
 
 
-def reading_options(given: dict[str, Any]) -> Options:
-    """Errors: `ParameterError`."""
+def reading_options(options: dict[str, Any]) -> Options:
+    """Parses how files are read. Errors: `ParameterError`."""
     return Options.parse(
-        columns=given["columns"],
-        max_rejected=given["max_rejected"],
-        time_zone=given.get("time_zone", ""),
+        columns=options["columns"],
+        max_rejected=options["max_rejected"],
+        time_zone=options.get("time_zone", ""),
     )
 
 
 def asked_epsilon(options: dict[str, Any]) -> Fraction:
-    """Errors: `ParameterError`."""
+    """Parses ε. Errors: `ParameterError`."""
     return exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON)
 
 
 def whole(name: str, text: str, *, low: int, high: int) -> int:
-    """An integer in a range. Errors: `ParameterError`."""
+    """Parses an integer in a range. Errors: `ParameterError`."""
     number = exact_decimal(name, text, low=low, high=high)
     if number.denominator != 1:
         raise ParameterError(name, text, f"a whole number from {low} to {high}")
     return int(number)
 
 
-def named_values(given: Sequence[str]) -> dict[str, str]:
-    """Parameters written as NAME=VALUE. Errors: `ParameterError`."""
+def named_values(texts: Sequence[str]) -> dict[str, str]:
+    """Parses parameters written as NAME=VALUE. Errors: `ParameterError`."""
     values: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or name in values:
             raise ParameterError("parameter", text, "NAME=VALUE, each name once")

@@ -57,7 +57,7 @@ class Resumed:
 
 
 def nothing_was_lost(reason: str) -> None:
-    """Go on with the database as it is: no older copy, and nothing drawn that it does not have.
+    """Goes on with the database as it is: no older copy, and nothing drawn that it does not have.
 
     Errors: CannotResume where that is known to be false; InvalidLimit without a reason.
     """
@@ -83,7 +83,7 @@ def nothing_was_lost(reason: str) -> None:
 
 
 def restored(statement: Statement) -> Resumed:
-    """Continue an older database: what was queued ends, and what is not known is charged.
+    """Continues an older database: what was queued ends, and what is not known is charged.
 
     Nobody gets in as before, and nothing is public. Also where only its operator knows that it is older.
 
@@ -118,7 +118,7 @@ def restored(statement: Statement) -> Resumed:
 
 
 def _open_datasets() -> list[Dataset]:
-    """All whose ledger was not closed for good: of the others nothing can be asked, shown or charged."""
+    """Returns all whose ledger is not closed for good; others can be neither asked, shown nor charged."""
     return list(Dataset.objects.filter(ledger__closed_sequence=None).order_by("pk"))
 
 
@@ -133,7 +133,8 @@ def _restore(
         elif knows_all or proved is None or _is_more_than_was_left(proved, account):
             charges[kind] = proved
     with transitions.locked(dataset.pk):
-        are_replayed = opt_outs.replay(dataset, entered_by=_steward(dataset))
+        stewards = User.objects.filter(memberships__dataset=dataset, memberships__role=Role.STEWARD)
+        are_replayed = opt_outs.replay(dataset, entered_by=stewards.order_by("pk")[0])
         after_restore.hide(dataset)
         # Shown to nobody: a shuffler that was replaced may have the one before.
         for row in Collection.objects.filter(dataset=dataset):
@@ -148,13 +149,8 @@ def _restore(
 
 
 def _is_more_than_was_left(amount: int, account: Account) -> bool:
-    """Whether a limit must have been raised since the backup."""
+    """Returns whether a limit must have been raised since the backup."""
     return account.limit is not None and amount > account.limit - account.committed
-
-
-def _steward(dataset: Dataset) -> User:
-    members = User.objects.filter(memberships__dataset=dataset, memberships__role=Role.STEWARD)
-    return members.order_by("pk")[0]
 
 
 def _check_charges(statement: Statement, lost: Mapping[int, int | None]) -> None:

@@ -36,31 +36,33 @@ class CannotServe(Exception):  # noqa: N818 - reads as what it says
 
 
 def is_embedded() -> bool:
-    """Whether queues live in a process's memory, so that a worker of this server must do the work."""
+    """Returns whether queues live in a process's memory, so that a worker of this server must do the work."""
     return str(settings.CELERY_BROKER_URL).startswith("memory:")
 
 
 def port(text: str) -> int:
-    """The number of a port, as a command or PORT names it. Errors: ArgumentTypeError."""
+    """Parses the number of a port, as a command or PORT names it. Errors: ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MOST_PORT):
         raise ArgumentTypeError(f"port is {printable(text)}, allowed: a whole number from 0 to {MOST_PORT}")
     return int(text)
 
 
 def listen(host: str, port: int, *, choose: str = "--port or PORT=...") -> socket.socket:
-    """The port, taken before anything else is done. choose: the setting of another. Errors: CannotServe."""
+    """Takes the port, before anything else is done. choose: the setting of another. Errors: CannotServe."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        reason = f"is taken; stop what uses it or choose another with {choose}" if taken else error.strerror
+        is_taken = error.errno == errno.EADDRINUSE
+        reason = (
+            f"is taken; stop what uses it or choose another with {choose}" if is_taken else error.strerror
+        )
         raise CannotServe(f"port {port} of {host} {reason}") from None
 
 
 @contextmanager
 def only_server(folder: Path) -> Iterator[None]:
-    """One embedded server a state folder: a second one would have queues of its own. Errors: CannotServe."""
+    """Locks the state folder: a second embedded server would have its own queues. Errors: CannotServe."""
     with (folder / "serve.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,7 +75,7 @@ def only_server(folder: Path) -> Iterator[None]:
 
 
 class Background:
-    """What runs beside the web: a look at its health, and embedded the clock and the worker."""
+    """Runs beside the web: a look at its health, and embedded the clock and the worker."""
 
     def __init__(self, *, embedded: bool) -> None:
         self.stopping = Event()
@@ -85,10 +87,10 @@ class Background:
         if embedded:
             health.embed(self._states)
             work.append(partial(clock.run, self.stopping, ticked=self._heartbeat.beat))
-        self._threads = [Thread(target=one, daemon=True) for one in work]
+        self._threads = [Thread(target=target, daemon=True) for target in work]
 
     def start(self) -> None:
-        """Errors: CannotServe."""
+        """Starts the threads. Errors: CannotServe."""
         if self._worker is not None and not self._worker.start():
             self.stop()
             raise CannotServe("the worker did not start; the log says why")
@@ -96,20 +98,23 @@ class Background:
             thread.start()
 
     def stop(self) -> None:
-        """Let tasks under way finish for a while."""
+        """Lets tasks under way finish for a while."""
         self.stopping.set()
         if self._worker is not None:
             self._worker.stop()
 
     def _states(self) -> health.States:
         is_ready = self._worker is not None and self._worker.is_ready
-        return {health.Part.CLOCK: self._heartbeat.is_beating(), **dict.fromkeys(health.workers(), is_ready)}
+        return {
+            health.HealthPart.CLOCK: self._heartbeat.is_beating(),
+            **dict.fromkeys(health.workers(), is_ready),
+        }
 
 
 def serve_web(
     application: Callable[..., Any], listener: socket.socket, tls: ssl.SSLContext | None = None
 ) -> None:
-    """Answer requests until SIGTERM or SIGINT; a second signal ends the process at once."""
+    """Answers requests until SIGTERM or SIGINT; a second signal ends the process at once."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
     server.create(application, listener, threads=WEB_THREADS, tls=tls).run()

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.gazetteer import KM_PER_DEGREE, Place, gazetteer, spellings
+from heatmaps.gazetteer import KM_PER_DEGREE, GazetteerEntry, gazetteer, spellings
 from mechanisms.space.grid import Region
 
 LONGEST: Final = 80  # characters of a text that is searched
@@ -33,7 +33,7 @@ _NORTHERNMOST: Final = 85.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPlace:
-    place: Place
+    place: GazetteerEntry
     also: str  # the name that was found, where it is not the place's own
     inside: bool  # the region of the question, if it has one
     extent: Region
@@ -152,11 +152,11 @@ def _matches(beginning: str) -> list[_Match]:
     ]
 
 
-def _area_words(place: Place) -> str:
+def _area_words(place: GazetteerEntry) -> str:
     return _folded(f"{place.area} {place.country}")
 
 
-def _is_beyond(place: Place, region: Region | None) -> bool:
+def _is_beyond(place: GazetteerEntry, region: Region | None) -> bool:
     return region is not None and not region.contains(np.array([place.lat]), np.array([place.lon]))[0]
 
 

@@ -21,7 +21,7 @@ import structlog
 from django.conf import settings
 
 from heatmaps.children import planner, process
-from heatmaps.children.calibrated import Asked, Calibrated, Refused
+from heatmaps.children.calibrated import Calibration, MechanismQuestion, Refused
 from heatmaps.children.messages import MessageError
 from heatmaps.children.turns import Busy, turn
 from mechanisms.check import ParameterError
@@ -80,7 +80,7 @@ class _Asking:
 
 
 _asking: ContextVar[_Asking | None] = ContextVar("asking", default=None)
-_remembered: OrderedDict[str, Calibrated | Refused] = OrderedDict()
+_remembered: OrderedDict[str, Calibration | Refused] = OrderedDict()
 _idle: list[Popen[bytes]] = []
 _lock: Final = Lock()  # of the two above
 
@@ -99,7 +99,7 @@ def for_person(person_id: int) -> Iterator[None]:
         asking.give_back()
 
 
-def calibrated(asked: Asked) -> Calibrated:
+def calibrated(asked: MechanismQuestion) -> Calibration:
     """What was remembered, or what a child finds. Errors: `ParameterError`, Busy."""
     key = asked.key
     with _lock:
@@ -125,7 +125,7 @@ def forget() -> None:
             process.ended(_idle.pop())
 
 
-def _found(asked: Asked) -> Calibrated | Refused:
+def _found(asked: MechanismQuestion) -> Calibration | Refused:
     asking = _asking.get()
     ends = time.monotonic() + settings.PLANNING_SECONDS
     if asking is not None:
@@ -138,7 +138,7 @@ def _found(asked: Asked) -> Calibrated | Refused:
         return _ask(asked, left)
 
 
-def _ask(asked: Asked, seconds: float) -> Calibrated | Refused:
+def _ask(asked: MechanismQuestion, seconds: float) -> Calibration | Refused:
     with _lock:
         child = _idle.pop() if _idle else None
     if child is None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from heatmaps import masses
-from heatmaps.children.calibrated import Asked, Calibrated
+from heatmaps.children.calibrated import Calibration, MechanismQuestion
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.parameters import reaching
@@ -24,7 +24,7 @@ from mechanisms.results.serialization import Result
 
 IN_A_LAKE: Final[frozenset[Reads]] = frozenset({"masses", "means"})
 FINEST_OF_A_LAKE: Final = 8192  # cells a side: at most 1.6 GB are handed over
-Build: TypeAlias = Callable[[Asked], Calibrated | None]
+Build: TypeAlias = Callable[[MechanismQuestion], Calibration | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Draw:
 
     entry: AnyEntry
     mechanism: Any  # the entry's
-    known: Calibrated | None = field(default=None, compare=False, repr=False)  # worked out by a child
+    known: Calibration | None = field(default=None, compare=False, repr=False)  # worked out by a child
 
     @property
     def resolution(self) -> int | None:
@@ -121,7 +121,7 @@ class Steering:
 UNSTEERED: Final = Steering()
 
 
-def not_beforehand(asked: Asked) -> None:
+def not_beforehand(asked: MechanismQuestion) -> None:
     """For whoever draws: nothing is worked out but what the draw needs."""
     del asked
 
@@ -148,7 +148,7 @@ def planned(
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
     region = region_of(dataset)
-    question = Asked(
+    question = MechanismQuestion(
         name=name,
         target=target,
         region=region,

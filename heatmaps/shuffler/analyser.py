@@ -41,18 +41,18 @@ class Analyser:
     token: str = field(repr=False)
 
     def rounds(self) -> list[dict[str, Any]]:
-        """What is planned and what became of it, as it says. Errors: AnalyserAway, AnalyserRefuses."""
+        """Lists what is planned and what became of it, as it says. Errors: AnalyserAway, AnalyserRefuses."""
         answer = _object(self._ask("GET", _ROUNDS, most=LIST_BYTES))
         rounds = answer.get("results")
         if not isinstance(rounds, list):
             raise AnalyserAway
-        return [one for one in rounds if isinstance(one, dict)]
+        return [row for row in rounds if isinstance(row, dict)]
 
     def commit(self, round_id: UUID, *, key: str, invitations: int, invitations_sha256: str) -> str:
-        """The facts' text. Errors: as `rounds`."""
-        told = {"key": key, "invitations": invitations, "invitations_sha256": invitations_sha256}
+        """Sends the commitment; returns the facts' text. Errors: as `rounds`."""
+        commitment = {"key": key, "invitations": invitations, "invitations_sha256": invitations_sha256}
         headers = {"Content-Type": "application/json"}
-        content = json.dumps(told).encode()
+        content = json.dumps(commitment).encode()
         answer = self._ask(
             "PUT", f"{_ROUNDS}{round_id}/", headers=headers, content=memoryview(content), most=FACTS_BYTES
         )
@@ -62,7 +62,7 @@ class Analyser:
         return facts
 
     def table(self, round_id: UUID) -> bytes:
-        """Errors: as `rounds`."""
+        """Returns the table. Errors: as `rounds`."""
         return self._ask("GET", f"{_ROUNDS}{round_id}/table.bin", most=TABLE_BYTES)
 
     def hand_over(self, round_id: UUID, batch: memoryview, *, reports: int) -> None:
@@ -117,7 +117,7 @@ def _pieces(content: memoryview) -> Iterator[memoryview]:
 
 
 def _read(answer: http.client.HTTPResponse, most: int) -> bytes:
-    """Errors: AnalyserAway where it is too large or takes too long."""
+    """Reads an answer. Errors: AnalyserAway where it is too large or takes too long."""
     end = time.monotonic() + ANSWER_SECONDS
     body = bytearray()
     while piece := answer.read1(_PIECE_BYTES):

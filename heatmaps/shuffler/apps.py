@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class ShufflerConfig(AppConfig):
-    """Nothing starts here: `manage.py shuffler serve` does."""
+    """Starts nothing: `manage.py shuffler serve` does."""
 
     name = "heatmaps.shuffler"
     label = "shuffler"

@@ -22,28 +22,28 @@ _OPEN: Final = "open link"
 
 
 def was_wrong(request: HttpRequest) -> None:
-    """Count a wrong invitation; right ones never are, whoever else shares the address.
+    """Counts a wrong invitation; right ones never are, whoever else shares the address.
 
     Errors: Refusal, which says no more than that guesses are to wait: nobody guesses 128 bits.
     """
-    _count(_WRONG, _whose(request), settings.WRONG_INVITATIONS_A_MINUTE, 60)
+    _count(_WRONG, _visitor_digest(request), settings.WRONG_INVITATIONS_A_MINUTE, 60)
 
 
 def ask_for_invitation(request: HttpRequest, round_id: object, *, places: int) -> None:
-    """Count one of an open link: a day's of one address never fill more than half of a round's places.
+    """Counts one of an open link: a day's of one address never fill more than half of a round's places.
 
     Errors: Refusal.
     """
     most = min(settings.OPEN_LINK_DAILY, (places + 1) // 2)
-    _count(_OPEN, _whose(request, str(round_id)), most, _DAY)
+    _count(_OPEN, _visitor_digest(request, str(round_id)), most, _DAY)
 
 
-def _count(table: str, whose: str, most: int, seconds: int) -> None:
-    counted = _counters.count(table, whose, seconds)
+def _count(table: str, visitor: str, most: int, seconds: int) -> None:
+    counted = _counters.count(table, visitor, seconds)
     if counted.times > most:
         raise Refusal("too_many_requests", wait_seconds=counted.seconds_left)
 
 
-def _whose(request: HttpRequest, more: str = "") -> str:
+def _visitor_digest(request: HttpRequest, more: str = "") -> str:
     network = network_of(str(request.META.get("REMOTE_ADDR", "")))
     return hashlib.blake2b(f"{network} {more}".encode(), key=_key, digest_size=16).hexdigest()

@@ -29,7 +29,7 @@ class WrongFacts(Exception):  # noqa: N818 - reads as what it says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What the shuffler needs of the facts."""
+    """Holds what the shuffler needs of the facts."""
 
     opens_at: int
     closes_at: int
@@ -37,28 +37,28 @@ class Terms:
     table_sha256: str
 
 
-def checked(text: str, planned: Round) -> Terms:
-    """Errors: WrongFacts."""
+def checked(text: str, planned_round: Round) -> Terms:
+    """Compares the facts with the planned round. Errors: WrongFacts."""
     facts = _parsed(text)
-    collection = planned.collection
+    collection = planned_round.collection
     committed = {
         "kind": "hazemap round",
         "version": 1,
-        "round": str(planned.id),
+        "round": str(planned_round.id),
         "collection": collection.slug,
-        "number": planned.number,
-        "reports_per_person": planned.reports_per_person,
-        "invitations": planned.places,
-        "invitations_sha256": planned.invitations_sha256,
-        "open_link": planned.open_link,
+        "number": planned_round.number,
+        "reports_per_person": planned_round.reports_per_person,
+        "invitations": planned_round.places,
+        "invitations_sha256": planned_round.invitations_sha256,
+        "open_link": planned_round.open_link,
         # Room for packets of this size is made.
-        "messages": planned.messages,
-        "message_bytes": planned.message_bytes,
-        "shuffler": {"operator": collection.operator, "url": collection.url, "key": planned.public_key},
+        "messages": planned_round.messages,
+        "message_bytes": planned_round.message_bytes,
+        "shuffler": {"operator": collection.operator, "url": collection.url, "key": planned_round.public_key},
     }
     for name, value in committed.items():
-        found = facts.get(name)
-        if found != value or type(found) is not type(value):  # 1 == True
+        fact = facts.get(name)
+        if fact != value or type(fact) is not type(value):  # 1 == True
             raise WrongFacts(name)
     terms = Terms(
         opens_at=_number(facts, "opens_at", _MOST_MOMENT),
@@ -74,7 +74,7 @@ def checked(text: str, planned: Round) -> Terms:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """The facts, where their text is the one way to write them."""
+    """Parses the facts, where their text is the one way to write them."""
     try:
         facts = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
         canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
@@ -97,7 +97,7 @@ def _number(facts: dict[str, Any], name: str, most: int = _MOST_NUMBER) -> int:
 
 
 def _least_reports(facts: dict[str, Any]) -> int:
-    """⌈n_min/(1−f)⌉: so many reports hold n_min honest ones when a share of f is not."""
+    """Computes ⌈n_min/(1−f)⌉: so many reports hold n_min honest ones when a share of f is not."""
     share = facts.get("dishonest_share")
     try:
         dishonest = Fraction(share) if isinstance(share, str) and len(share) < 50 else None

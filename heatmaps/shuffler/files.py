@@ -24,30 +24,30 @@ class InUse(Exception):  # noqa: N818 - reads as what it says
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder of mode 700, or tighten the one that is there.
+    """Makes a folder of mode 700, or tightens the one that is there.
 
     Errors: RuntimeError naming it, when it cannot be made, belongs to another account, or everybody may write
     into it.
     """
     try:
         path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise RuntimeError(
             f"the folder {path} cannot be made: {error.strerror}; choose another with HAZEMAP_SHUFFLER_STATE"
         ) from None
-    if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:
+    if status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         raise RuntimeError(
             f"the folder {path} is not this account's alone, so others could read keys: choose another with "
             "HAZEMAP_SHUFFLER_STATE"
         )
-    if found.st_mode & _OF_OTHERS:
+    if status.st_mode & _OF_OTHERS:
         path.chmod(_FOLDER)
     return path
 
 
 def write(path: Path, content: bytes) -> None:
-    """The whole content under that name, or what was there before; on disk when this returns."""
+    """Writes the whole content under that name, or leaves what was there; on disk when this returns."""
     private_folder(path.parent)
     unfinished = path.with_name(f".{path.name}.new")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE)
@@ -61,7 +61,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_zeros(path: Path, size: int) -> None:
-    """Make a file of that many zero bytes, or replace one; on disk when this returns.
+    """Makes a file of that many zero bytes, or replaces one; on disk when this returns.
 
     Errors: OSError where there is no room; then nothing is left of it.
     """
@@ -82,7 +82,7 @@ def write_zeros(path: Path, size: int) -> None:
 
 
 def destroy(path: Path) -> None:
-    """Overwrite and remove a file; nothing happens where there is none."""
+    """Overwrites and removes a file; nothing happens where there is none."""
     try:
         file = path.open("r+b")
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def destroy(path: Path) -> None:
 
 
 def destroy_folder(path: Path, *, first: str) -> None:
-    """Destroy a folder of files, beginning with the one whose name is `first`."""
+    """Destroys a folder of files, beginning with the one whose name is `first`."""
     destroy(path / first)
     if not path.is_dir():
         return
@@ -110,7 +110,7 @@ def destroy_folder(path: Path, *, first: str) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[None]:
-    """Hold a lock that ends with the process at the latest. Errors: InUse."""
+    """Holds a lock that ends with the process at the latest. Errors: InUse."""
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

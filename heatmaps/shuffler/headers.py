@@ -21,7 +21,7 @@ _FEATURES: Final = "Permissions-Policy"
 
 
 def add_policy(get_response: GetResponse) -> GetResponse:
-    """Middleware, outside of `heatmaps.front.headers`, some of whose values the page has its own of."""
+    """Adds the page's policy; outside of `heatmaps.front.headers`, of whose values it has some of its own."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)

@@ -13,7 +13,7 @@ OWN: Final = "heatmaps.shuffler"
 
 
 def configuration() -> dict[str, Any]:
-    """Django's `LOGGING`."""
+    """Returns Django's `LOGGING`."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -34,14 +34,14 @@ class PrivateFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
-        told = record.getMessage() if record.name.startswith(OWN) else f"at {record.module}:{record.lineno}"
+        text = record.getMessage() if record.name.startswith(OWN) else f"at {record.module}:{record.lineno}"
         error = record.exc_info[1] if record.exc_info else None
         cause = f" ({described(error)})" if error is not None else ""
-        return f"{moment} {record.levelname.lower()} {record.name}: {told}{cause}"
+        return f"{moment} {record.levelname.lower()} {record.name}: {text}{cause}"
 
 
 def described(error: BaseException) -> str:
-    """An error's class, and the place where it was raised."""
+    """Names an error's class, and the place where it was raised."""
     trace = traceback.extract_tb(error.__traceback__)
     place = f" at {trace[-1].filename}:{trace[-1].lineno}" if trace else ""
     return f"{type(error).__module__}.{type(error).__qualname__}{place}"

@@ -11,7 +11,7 @@ _WITH: Final = 0xFF
 
 
 def overwrite_what_is_freed() -> bool:
-    """Have the allocator overwrite blocks that are given back; False where it is another one than glibc's.
+    """Has the allocator overwrite blocks that are given back; False where it is another one than glibc's.
 
     Blocks below a kilobyte may be kept as they are for the next use: packets and batches are larger.
     """

@@ -29,10 +29,10 @@ class Refusal(Exception):  # noqa: N818 - an answer, seldom a fault
 
 
 def answer(refusal: Refusal) -> HttpResponse:
-    """Repeats nothing of the request."""
+    """Answers with problem details; repeats nothing of the request."""
     status = STATUSES[refusal.code]
-    told = {"type": "about:blank", "title": status.phrase, "status": int(status), "code": refusal.code}
-    response = JsonResponse(told, status=status, content_type="application/problem+json")
+    details = {"type": "about:blank", "title": status.phrase, "status": int(status), "code": refusal.code}
+    response = JsonResponse(details, status=status, content_type="application/problem+json")
     if refusal.wait_seconds:
         response["Retry-After"] = str(refusal.wait_seconds)
     return response

@@ -14,18 +14,18 @@ _PACKET: Final = b"hazemap packet 1\0"
 
 
 def new_key() -> tuple[bytes, str]:
-    """A private key from the system's source of randomness, and its public one as text."""
+    """Makes a private key from the system's randomness, and its public one as text."""
     key = X25519PrivateKey.generate()
     return key.private_bytes_raw(), text_of(key.public_key().public_bytes_raw())
 
 
 def text_of(content: bytes) -> str:
-    """base64url without padding."""
+    """Encodes as base64url without padding."""
     return urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def packet_bytes(messages: int, message_bytes: int) -> int:
-    """The size of every packet of a round."""
+    """Returns the size of every packet of a round."""
     return OVERHEAD_BYTES + messages * (OVERHEAD_BYTES + message_bytes)
 
 
@@ -37,7 +37,7 @@ class PacketOpener:
         self._info = _PACKET + hashlib.sha256(facts.encode()).digest()
 
     def opened(self, packet: bytes) -> bytes | None:
-        """The sealed messages, joined; None where it was sealed to another key or for other facts."""
+        """Returns the sealed messages, joined; None where it was sealed to another key or for other facts."""
         try:
             return SUITE.decrypt(packet, self._key, self._info)
         except InvalidTag:

@@ -29,7 +29,7 @@ def new_of_link(key: bytes) -> str:
 
 
 def is_of_link(secret: str, key: bytes) -> bool:
-    """Whether a text of a secret's form was made by this key: a guess is with probability 2^-64."""
+    """Returns whether a text of a secret's form was made by this key: a guess is with probability 2^-64."""
     content = urlsafe_b64decode(secret + "==")
     nonce, mark = content[:-_MARK_BYTES], content[-_MARK_BYTES:]
     is_canonical = urlsafe_b64encode(content).rstrip(b"=").decode() == secret
@@ -41,15 +41,15 @@ def _mark(nonce: bytes, key: bytes) -> bytes:
 
 
 def is_one(text: str) -> bool:
-    """Whether a text has the form of a secret."""
+    """Returns whether a text has the form of a secret."""
     return _FORM.fullmatch(text) is not None
 
 
 def digest(secret: str) -> str:
-    """SHA-256 of the secret's 22 characters, hexadecimal."""
+    """Returns the SHA-256 of the secret's 22 characters, hexadecimal."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def commitment(digests: Iterable[str]) -> str:
-    """SHA-256 over the ascending, joined digests: an order that says nothing of people's."""
-    return hashlib.sha256(b"".join(bytes.fromhex(one) for one in sorted(digests))).hexdigest()
+    """Computes SHA-256 over the ascending, joined digests: an order that says nothing of people's."""
+    return hashlib.sha256(b"".join(bytes.fromhex(text) for text in sorted(digests))).hexdigest()

@@ -11,7 +11,7 @@ _IDENTITY = settings.STATE_DIR / "mark-identity"
 
 
 def is_copy() -> bool:
-    """Whether the record was made of another mark; a folder without one gets both."""
+    """Returns whether the record was made of another mark; a folder without one gets both."""
     try:
         record = _IDENTITY.read_text()
     except FileNotFoundError:

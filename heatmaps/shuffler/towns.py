@@ -15,7 +15,7 @@ Box = tuple[float, ...]  # west, south, east, north in degrees
 
 
 def listed() -> bytes:
-    """`[{"name", "lat", "lon"}, …]`, the most populous first (GeoNames, CC BY 4.0)."""
+    """Returns `[{"name", "lat", "lon"}, …]`, the most populous first (GeoNames, CC BY 4.0)."""
     texts = Round.objects.exclude(facts="").exclude(state__in=FINAL).values_list("facts", flat=True)
     regions = {tuple(float(edge) for edge in json.loads(facts)["region"]) for facts in texts}
     return _within(frozenset(regions))
@@ -23,11 +23,11 @@ def listed() -> bytes:
 
 @lru_cache(maxsize=8)
 def _within(regions: frozenset[Box]) -> bytes:
-    found = [city for city in _cities() if any(_is_in(city, box) for box in regions)]
-    told = [
-        {"name": city["name"], "lat": city["latitude"], "lon": city["longitude"]} for city in found[:_MOST]
+    cities = [city for city in _cities() if any(_is_in(city, box) for box in regions)]
+    rows = [
+        {"name": city["name"], "lat": city["latitude"], "lon": city["longitude"]} for city in cities[:_MOST]
     ]
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(rows, separators=(",", ":")).encode()
 
 
 @lru_cache(maxsize=1)

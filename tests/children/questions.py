@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from heatmaps.children.calibrated import Asked
+from heatmaps.children.calibrated import MechanismQuestion
 from mechanisms.catalogue import registry
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
@@ -35,7 +35,7 @@ def question(name, *, epsilon="1/3", resolution=16, own=None):
         radius_m=Fraction(600),
         expected_persons=300,
     )
-    return Asked(
+    return MechanismQuestion(
         name=name,
         target=target,
         region=CITY,

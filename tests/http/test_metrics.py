@@ -32,7 +32,7 @@ METRIC = re.compile(
     r"# HELP (?P<name>\w+) [^\n]+\n# TYPE (?P=name) gauge\n"
     r"(?P<samples>((?P=name)(\{[^}\n]*\})? (\d+|NaN)\n)+)"
 )
-WELL = dict.fromkeys((health.Part.CLOCK, health.Part.DRAWS, health.Part.FILES), True)
+WELL = dict.fromkeys((health.HealthPart.CLOCK, health.HealthPart.DRAWS, health.HealthPart.FILES), True)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def refuse(*_others):
 
 def test_it_tells_of_each_part_by_its_name(watch, states):
     assert told(watch)["hazemap_worker_up"] == "1"
-    states[health.Part.CLOCK], states[health.Part.DRAWS] = None, False
+    states[health.HealthPart.CLOCK], states[health.HealthPart.DRAWS] = None, False
     values = told(watch)
     assert values['hazemap_part_up{part="clock"}'] == "NaN"
     assert values['hazemap_part_up{part="draws"}'] == values["hazemap_worker_up"] == "0"

@@ -7,12 +7,12 @@ from threading import Thread
 import pytest
 
 from heatmaps.children.turns import Busy
-from heatmaps.http.password_places import MANY, PLACES, Places
+from heatmaps.http.password_places import MANY, PLACES, HashingPlaces
 
 
 @pytest.fixture
 def places():
-    return Places(wait_seconds=60)
+    return HashingPlaces(wait_seconds=60)
 
 
 class Asker(Thread):

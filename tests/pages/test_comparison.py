@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from heatmaps.config.streets import Tiles
+from heatmaps.config.streets import TileServer
 from heatmaps.models import AdministratorRead, Release
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
@@ -15,7 +15,7 @@ from tests.services import seed
 from tests.services.draws import carry_out
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
-TILES = Tiles(
+TILES = TileServer(
     address="https://tiles.example.org/{z}/{x}/{y}.png",
     origin="https://tiles.example.org",
     host="tiles.example.org",

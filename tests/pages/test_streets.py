@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from django.urls import reverse
 
-from heatmaps.config.streets import Tiles
+from heatmaps.config.streets import TileServer
 from heatmaps.maps import streets
 from heatmaps.releases import publication
 from tests.maps.streets.archives import BOX, archive
@@ -43,7 +43,7 @@ def basemap(settings, tmp_path):
 @pytest.fixture
 def tiles(settings):
     def use(*, public=False):
-        settings.TILES = Tiles(
+        settings.TILES = TileServer(
             address=f"https://{HOST}/{{z}}/{{x}}/{{y}}.png",
             origin=f"https://{HOST}",
             host=HOST,

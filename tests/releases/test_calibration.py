@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from heatmaps.children import process
-from heatmaps.children.calibrated import Asked
+from heatmaps.children.calibrated import MechanismQuestion
 from heatmaps.releases import calibration
 from heatmaps.releases.calibration import OneAtATime, TakesLong
 from mechanisms.check import ParameterError
@@ -38,7 +38,7 @@ def asked(**changes):
         radius_m=Fraction(600),
     )
     region, name = Region(-98.0, 30.0, -97.0, 31.0), changes.pop("name", "emd-linear")
-    return Asked(name=name, target=target, region=region, persons=5000, **changes)
+    return MechanismQuestion(name=name, target=target, region=region, persons=5000, **changes)
 
 
 LONG = {"name": "sgdl-shuffle", "epsilon": "1/100", "delta": "1/1000000000000"}

@@ -6,7 +6,7 @@ one is tried by itself; what should come of it is said by `heatmaps.management.d
 
 from dataclasses import dataclass
 
-from heatmaps.management.database_rights import FUNCTIONS, NOTHING, Columns
+from heatmaps.management.database_rights import FUNCTIONS, NOTHING, ColumnRights
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +211,8 @@ def _of_the_server(connection, kind, function):
 
 
 def _on_table(table, columns, rights, function):
-    whole = {right for right in rights if not isinstance(right, Columns)}
-    part = {right.right: set(right.names) for right in rights if isinstance(right, Columns)}
+    whole = {right for right in rights if not isinstance(right, ColumnRights)}
+    part = {right.right: set(right.names) for right in rights if isinstance(right, ColumnRights)}
     may = {right: {c for c in columns if right in whole or c in part.get(right, ())} for right in _OF_COLUMNS}
     first = next(iter(columns))
     for column in columns:

@@ -234,9 +234,9 @@ def test_it_says_which_file_is_wrong(files, tmp_path):
     }
     for given, reason in wrong.items():
         with pytest.raises(certificate.BadCertificate) as caught:
-            certificate.chosen(*given)
+            certificate.optional_context(*given)
         assert str(caught.value) == reason
-    assert certificate.chosen(None, None) is None
+    assert certificate.optional_context(None, None) is None
 
 
 def test_it_warns_of_keys_that_others_read_and_of_what_has_ended(files, tmp_path):

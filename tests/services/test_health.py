@@ -117,10 +117,10 @@ def test_a_clock_of_this_process_writes_nothing(settings):
 
 
 def test_what_is_embedded_is_asked_without_a_broker(client, db):
-    states = {health.Part.CLOCK: True, health.Part.DRAWS: False, health.Part.FILES: False}
+    states = {health.HealthPart.CLOCK: True, health.HealthPart.DRAWS: False, health.HealthPart.FILES: False}
     health.embed(lambda: states)
     assert answered(client)[2] == ["draws", "files"]
-    assert health.latest().states == {health.Part.DATABASE: True} | states
+    assert health.latest().states == {health.HealthPart.DATABASE: True} | states
 
 
 def test_it_is_not_well_before_the_last_migration(client, workers):
@@ -134,14 +134,14 @@ def test_it_is_not_well_without_its_database(client, workers):
     """Nobody can say then whether the clock runs."""
     with connection.execute_wrapper(refuse):
         assert answered(client) == (503, "the database does not answer", ["database"])
-        assert health.latest().states[health.Part.CLOCK] is None
+        assert health.latest().states[health.HealthPart.CLOCK] is None
 
 
 def refuse(*_others):
     raise DatabaseError("host=secret")
 
 
-@pytest.mark.parametrize("part", [health.Part.DATABASE, health.Part.BROKER])
+@pytest.mark.parametrize("part", [health.HealthPart.DATABASE, health.HealthPart.BROKER])
 def test_what_hangs_is_missing_and_nobody_waits_for_it(client, workers, settings, part):
     health.look()
     health._memory.pending = part, time.monotonic() - settings.SILENCE_SECONDS

@@ -24,13 +24,13 @@ EXAMPLES = 3
 
 
 def run() -> None:
-    """The console command."""
+    """Runs the console command."""
     sys.exit(main(sys.argv[1:]))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns 0, or 1 with a sentence on the error output."""
-    options = _parser().parse_args(_joined(arguments))
+    options = _parser().parse_args(_with_joined_places(arguments))
     try:
         options.command(options)
     except DeviceError as refusal:
@@ -45,7 +45,7 @@ def show(options: argparse.Namespace) -> None:
     """Says what is asked and what it costs."""
     link = _link(options)
     facts = _agreement(options, link).facts
-    _say(*wording.asked(facts))
+    _say(*wording.summary(facts))
     if origin_of(link.shuffler) != origin_of(facts.shuffler.url):
         _say(f"The link leads to another address than this round's shuffler: {link.shuffler}")
 
@@ -69,7 +69,7 @@ def report(options: argparse.Namespace) -> None:
     agreed = None
     if not options.yes:
         agreed = _agreement(options, link).facts
-        _say(*wording.asked(agreed), "", "Send one report? [y/N] ", end="")
+        _say(*wording.summary(agreed), "", "Send one report? [y/N] ", end="")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             _say("Nothing was sent.")
             return
@@ -134,9 +134,9 @@ def _parser() -> argparse.ArgumentParser:
         if command is example:
             added.add_argument("--place", required=True, metavar="LAT,LON", help="any place but your own")
         if command is report:
-            one = added.add_mutually_exclusive_group(required=True)
-            one.add_argument("--place", metavar="LAT,LON")
-            one.add_argument("--places", type=Path, metavar="FILE", help="one LAT,LON a line")
+            places = added.add_mutually_exclusive_group(required=True)
+            places.add_argument("--place", metavar="LAT,LON")
+            places.add_argument("--places", type=Path, metavar="FILE", help="one LAT,LON a line")
             added.add_argument("--yes", action="store_true", help="send without asking")
     _added(commands, sent)
     leaving = _added(commands, leave)
@@ -158,15 +158,15 @@ def _added(
     return added
 
 
-def _joined(arguments: Sequence[str]) -> list[str]:
-    """With `--place=` before its value, which may begin with a minus sign."""
-    joined: list[str] = []
+def _with_joined_places(arguments: Sequence[str]) -> list[str]:
+    """Joins `--place` to its value by "=": the value may begin with a minus sign."""
+    normalised: list[str] = []
     for argument in arguments:
-        if joined and joined[-1] == "--place":
-            joined[-1] = f"--place={argument}"
+        if normalised and normalised[-1] == "--place":
+            normalised[-1] = f"--place={argument}"
         else:
-            joined.append(argument)
-    return joined
+            normalised.append(argument)
+    return normalised
 
 
 def _link(options: argparse.Namespace) -> Link:

@@ -13,7 +13,7 @@ from hazemap_device.promise import check_promise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What both roles say a round is, and its table: the same for every person."""
+    """Holds what both roles say a round is, and its table: the same for every person."""
 
     facts: Facts
     table: bytes = field(repr=False)
@@ -54,7 +54,7 @@ class Agreement:
         return cls(facts=facts, table=table)
 
     def check_shuffler(self, link: Link, *, shuffler_url: str | None) -> None:
-        """Errors: `DeviceError` where a link leads to another origin than the facts' shuffler, or one named.
+        """Raises `DeviceError` where a link leads to another origin than the facts' shuffler, or one named.
 
         Whoever serves the same facts elsewhere would see who sends, and could hold packets back.
         """
@@ -66,7 +66,7 @@ class Agreement:
             )
 
     def check_open(self, now: float) -> None:
-        """Errors: `DeviceError` before the round opens and from its closing moment on."""
+        """Raises `DeviceError` before the round opens and from its closing moment on."""
         if now < self.facts.opens_at:
             raise DeviceError("round_not_open", "The round is not open yet. Try again when it is.")
         if now >= self.facts.closes_at:

@@ -48,13 +48,13 @@ class Role:
         return cls(operator=fields.text("operator"), url=url, key=_key(fields.text("key"), of))
 
     def is_same_as(self, other: "Role") -> bool:
-        """Whether one operator is declared for both."""
+        """Returns whether one operator is declared for both."""
         return self.operator.casefold() == other.operator.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """What one report costs, as exact texts; "inf" where there is no bound."""
+    """Holds what one report costs, as exact texts; "inf" where there is no bound."""
 
     epsilon: str
     delta: str
@@ -104,8 +104,11 @@ class Facts:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Errors: `DeviceError` with the code `bad_facts` for any other text, floats, unknown versions,
-        equal keys, or a report that is too large."""
+        """Reads the facts.
+
+        Errors: `DeviceError` with the code `bad_facts` for any other text, floats, unknown versions, equal keys,
+        or a report that is too large.
+        """
         fields = Fields(parsed(content, most_bytes=MOST_BYTES), _KEYS, of="facts")
         if fields.text("kind") != "hazemap round" or fields.whole("version", 1) != 1:
             refuse("version")
@@ -177,7 +180,7 @@ def _check_persons(fields: Fields) -> None:
 
 
 def _trust(text: str, encoding: Encoding) -> str:
-    """Nobody has to be trusted where the device checks what it promises; where it cannot, that is said."""
+    # Nobody has to be trusted where the device checks what it promises; where it cannot, the facts say so.
     return text if text == ("local" if encoding.is_local else "shuffle") else refuse("trust")
 
 

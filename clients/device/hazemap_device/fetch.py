@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The `code` of problem details; empty where there is none."""
+        """Returns the `code` of problem details; empty where there is none."""
         try:
             details = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -38,7 +38,7 @@ class Answer:
 
 
 def is_allowed(url: str) -> bool:
-    """Whether an address is https, or http on this machine; without a name, a query or a fragment in it."""
+    """Returns whether an address is https, or http on this machine; without name, query or fragment in it."""
     try:
         parts = urlsplit(url)
         plain = not (parts.query or parts.fragment or parts.username or parts.password)
@@ -83,7 +83,10 @@ class _SameOrigin(HTTPRedirectHandler):
 
 
 def origin_of(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port, each in one spelling; of what is no address an origin that none is equal to."""
+    """Returns scheme, host and port, each in one spelling.
+
+    Text that is no address has an origin that is equal to none.
+    """
     try:
         return _origin(urlsplit(url))
     except ValueError:
@@ -135,5 +138,5 @@ def _read(response: IO[bytes], most_bytes: int, deadline: float) -> bytes:
 
 @cache  # certificates are read once
 def _opener(*, is_this_machine: bool) -> OpenerDirector:
-    """Without cookies; and of the default handlers only those of http and https are ever reached."""
+    """Builds an opener without cookies; of the default handlers only http's and https' are ever reached."""
     return build_opener(ProxyHandler({}), _SameOrigin) if is_this_machine else build_opener(_SameOrigin)

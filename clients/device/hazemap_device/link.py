@@ -14,7 +14,7 @@ _LINK: Final = re.compile(rf"(.{{1,500}})/contribute/#({_UUID})(?:\.({SECRET.pat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """Where the shuffler is, which round is meant, and an invitation; none where anybody may take part."""
+    """Names the shuffler's address, a round, and an invitation; none where anybody may take part."""
 
     shuffler: str
     round: str
@@ -22,8 +22,8 @@ class Link:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shuffler", self.shuffler.rstrip("/"))
-        known = re.fullmatch(_UUID, self.round, re.ASCII) and is_allowed(self.shuffler)
-        if not known or not (self.secret is None or SECRET.fullmatch(self.secret)):
+        is_address = re.fullmatch(_UUID, self.round, re.ASCII) and is_allowed(self.shuffler)
+        if not is_address or not (self.secret is None or SECRET.fullmatch(self.secret)):
             raise DeviceError("bad_link", "This is no link of an invitation. Copy it once more, as a whole.")
 
     @classmethod

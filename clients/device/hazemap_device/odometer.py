@@ -150,7 +150,7 @@ class Odometer:
         return [Pending(id=row[0], address=row[1], packet=bytes(row[2]), invitation=row[3]) for row in rows]
 
     def reports(self) -> list[Counted]:
-        """All reports ever counted, oldest first."""
+        """Returns all reports ever counted, oldest first."""
         state = (
             "CASE WHEN receipt != '' THEN 'received' WHEN packet IS NOT NULL THEN 'pending'"
             " WHEN is_sealed THEN 'dropped' ELSE 'lost' END"
@@ -168,7 +168,7 @@ class Odometer:
         return int(moment)
 
     def invitation(self, round_id: str) -> str | None:
-        """The invitation that this device was given for an open link, and has not used."""
+        """Returns the invitation that this device was given for an open link, and has not used."""
         with self._database() as database:
             row = database.execute("SELECT secret FROM invitations WHERE round = ?", (round_id,)).fetchone()
         return row[0] if row else None
@@ -203,7 +203,7 @@ class Odometer:
             database.execute("DELETE FROM used_invitations WHERE closes_at <= ?", (now,))
 
     def check(self, facts: Facts, *, slot: int | None, invitation: str | None) -> None:
-        """Errors: `DeviceError` where no further report of this round or slot, or by this invitation, may be
+        """Raises `DeviceError` where no further report of this round or slot, or by this invitation, may be
         drawn."""
         with self._database() as database:
             self._check(database, facts, slot, invitation)
@@ -223,16 +223,16 @@ class Odometer:
                 "What this device has sent is known from an older copy only. It takes part in rounds that "
                 "open from now on.",
             )
-        known = database.execute(
+        reports = database.execute(
             "SELECT facts_sha256, is_sealed, slot FROM reports WHERE round = ?", (facts.round,)
         ).fetchall()
-        if any(row[0] != facts.sha256.hex() for row in known):
+        if any(row[0] != facts.sha256.hex() for row in reports):
             raise DeviceError(
                 "facts_changed",
                 "The round's facts changed since your last report. Do not take part, and tell them.",
             )
         # A report that was lost before it was sealed has cost what it cost, and nobody has seen it.
-        sealed = [row[2] for row in known if row[1]]
+        sealed = [row[2] for row in reports if row[1]]
         if slot is not None and slot in sealed:
             raise DeviceError("slot_sent", "This slot has its report already.")
         if len(sealed) >= facts.reports_per_person:
@@ -247,7 +247,7 @@ class Odometer:
 
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, on the disk when it ends."""
+        """Opens one transaction, on the disk when it ends."""
         with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as database:
             database.execute("PRAGMA synchronous = EXTRA")
             database.execute("PRAGMA secure_delete = ON")

@@ -21,7 +21,7 @@ _PLACE: Final = re.compile(f"{_DEGREES},{_DEGREES}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Place:
-    """Where somebody is, in degrees. Its repr says nothing."""
+    """Holds a place in degrees. Its repr says nothing."""
 
     lat: float = field(repr=False)
     lon: float = field(repr=False)
@@ -73,7 +73,7 @@ class Region:
         return _index(self._longitude(place.lon), self.west, self.east), _index(lat, self.south, self.north)
 
     def _longitude(self, lon: float) -> float:
-        """The edge nearer around the earth where the place is outside; the eastern one on a tie."""
+        """Returns the edge nearer around the earth where the place is outside; the eastern one on a tie."""
         behind, ahead = self.west - lon, lon - self.east
         if behind > 0:
             return self.east if 360 - (self.east - lon) <= behind else self.west
@@ -91,7 +91,7 @@ def _degree_lengths_m(latitude: float) -> tuple[float, float]:
 
 
 def _index(coordinate: float, low: float, high: float) -> int:
-    """The last cell of an axis whose lower edge is not above the coordinate."""
+    """Returns the last cell of an axis whose lower edge is not above the coordinate."""
     step = (high - low) / (LAST_CELL + 1)
     index = min(max(math.floor((coordinate - low) / step), 0), LAST_CELL)
     # The division may round across an edge, by one cell at most: the edges as printed decide.

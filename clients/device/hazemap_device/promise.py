@@ -12,7 +12,7 @@ TOLERANCE: Final = 1e-6  # relative; far more than logarithms lose, far less tha
 
 
 def check_promise(facts: Facts, table: bytes) -> None:
-    """Errors: `DeviceError` (`false_promise`) where a report costs more than the facts say.
+    """Compares a report's cost with the facts. Errors: `DeviceError` (`false_promise`) where it costs more.
 
     Of local kinds: between any two cells, and between cells whose centres are at most the radius apart. That
     is necessary, for centres are places, too, and an honest table keeps it: what is claimed at a radius
@@ -27,8 +27,8 @@ def check_promise(facts: Facts, table: bytes) -> None:
     ground = Ground(
         width_m=region.width_m, height_m=region.height_m, radius_m=float(exact(loss.radius_m) or 0)
     )
-    found = encoding.losses(table, ground)
-    for costs, claimed in ((found.anywhere, loss.record_epsilon), (found.near, loss.epsilon)):
+    losses = encoding.losses(table, ground)
+    for costs, claimed in ((losses.anywhere, loss.record_epsilon), (losses.near, loss.epsilon)):
         bound = exact(claimed)
         if bound is not None and Fraction(costs) > bound * (1 + Fraction(TOLERANCE)):
             raise DeviceError(

@@ -42,9 +42,9 @@ def uniform_below(source: WordSource, bound: int) -> int:
 def _below_large(source: WordSource, bound: int) -> int:
     bits = (bound - 1).bit_length()
     while True:
-        drawn = 0
+        number = 0
         for position in range(0, bits, WORD_BITS):
-            drawn |= source.word() << position
-        drawn &= (1 << bits) - 1
-        if drawn < bound:
-            return drawn
+            number |= source.word() << position
+        number &= (1 << bits) - 1
+        if number < bound:
+            return number

@@ -34,7 +34,7 @@ _LATER: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """That the shuffler has a packet: its SHA-256."""
+    """Proves that the shuffler has a packet: its SHA-256."""
 
     sha256: str
     is_resent: bool  # an earlier packet, drawn from the place of then
@@ -67,7 +67,7 @@ class Device:
         with self.odometer.locked():
             self.odometer.forget_closed(self._clock())
             for pending in self.odometer.pending(link.round):
-                return self._sent(pending, is_resent=True)
+                return self._send(pending, is_resent=True)
             agreement = Agreement.reached(link, analyser_url=analyser_url)
             if agreed is not None and agreed.content != agreement.facts.content:
                 raise DeviceError(
@@ -75,17 +75,17 @@ class Device:
                 )
             agreement.check_shuffler(link, shuffler_url=shuffler_url)
             agreement.check_open(self._clock())
-            return self._sent(self._drawn(link, agreement, list(places), slot), is_resent=False)
+            return self._send(self._draw(link, agreement, list(places), slot), is_resent=False)
 
     def resend(self, link: Link) -> Receipt | None:
         """Sends what still waits for a receipt of a round, if anything does."""
         with self.odometer.locked():
             self.odometer.forget_closed(self._clock())
             for pending in self.odometer.pending(link.round):
-                return self._sent(pending, is_resent=True)
+                return self._send(pending, is_resent=True)
         return None
 
-    def _drawn(self, link: Link, agreement: Agreement, places: list[Place], slot: int | None) -> Pending:
+    def _draw(self, link: Link, agreement: Agreement, places: list[Place], slot: int | None) -> Pending:
         facts = agreement.facts
         facts.encoding.check_places(len(places))
         self.odometer.check(facts, slot=slot, invitation=link.secret)
@@ -104,7 +104,7 @@ class Device:
             report, packet=packet, address=link.address("reports/"), invitation=invitation
         )
 
-    def _sent(self, pending: Pending, *, is_resent: bool) -> Receipt:
+    def _send(self, pending: Pending, *, is_resent: bool) -> Receipt:
         answer = send(
             pending.address,
             pending.packet,
@@ -132,14 +132,14 @@ class Device:
         )
 
     def _invitation(self, link: Link, facts: Facts) -> str:
-        """The one this device was given and has not used, or a new one, where anybody may take part."""
+        """Returns the unused one that this device was given, or a new one, where anybody may take part."""
         if not facts.open_link:
             raise DeviceError(
                 "no_invitation", "This round is by invitation. Use the whole link that you got."
             )
-        kept = self.odometer.invitation(facts.round)
-        if kept is not None:
-            return kept
+        invitation = self.odometer.invitation(facts.round)
+        if invitation is not None:
+            return invitation
         answer = send(link.address("invitations/"), b"", {})
         secret = _member(answer, "invitation")
         if answer.status != 201 or not SECRET.fullmatch(secret):

@@ -27,5 +27,5 @@ def sealed_packet(
     to_analyser = X25519PublicKey.from_public_bytes(analyser_key)
     to_shuffler = X25519PublicKey.from_public_bytes(shuffler_key)
     info = _MESSAGE + facts_sha256
-    joined = b"".join(_SUITE.encrypt(message, to_analyser, info) for message in messages)
-    return _SUITE.encrypt(joined, to_shuffler, _PACKET + facts_sha256)
+    sealed_messages = b"".join(_SUITE.encrypt(message, to_analyser, info) for message in messages)
+    return _SUITE.encrypt(sealed_messages, to_shuffler, _PACKET + facts_sha256)

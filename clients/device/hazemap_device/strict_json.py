@@ -40,7 +40,7 @@ class Fields:
         return value
 
     def large(self, key: str, low: int, high: int) -> int:
-        """A whole number that is a text where it is 2^53 or more."""
+        """Reads a whole number that is a text where it is 2^53 or more."""
         value = self._values[key]
         if isinstance(value, str) and _WHOLE.fullmatch(value) and int(value) > LARGEST_NUMBER:
             value = int(value)
@@ -83,7 +83,7 @@ class Fields:
 
 
 def refuse(part: str) -> NoReturn:
-    """Errors: `DeviceError` that names a part of the facts, and nothing of what stands there."""
+    """Raises `DeviceError` that names a part of the facts, and nothing of what stands there."""
     raise DeviceError("bad_facts", f"The round's facts are not as agreed ({part}). Do not take part in it.")
 
 

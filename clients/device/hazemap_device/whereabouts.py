@@ -16,7 +16,7 @@ _MOST_BYTES: Final = 10_000
 
 
 def from_file(path: Path) -> Whereabouts:
-    """The last line of a file that something else writes."""
+    """Reads the last line of a file that something else writes."""
 
     def read(_seconds: float) -> Place | None:
         try:
@@ -31,7 +31,7 @@ def from_file(path: Path) -> Whereabouts:
 
 
 def from_command(command: str) -> Whereabouts:
-    """The last line that a command writes; it is stopped when it takes too long."""
+    """Reads the last line that a command writes; it is stopped when it takes too long."""
     words = shlex.split(command)
 
     def run(seconds: float) -> Place | None:

@@ -24,8 +24,8 @@ _FOUR_DIGITS: Final = Context(prec=4, rounding=ROUND_CEILING)
 _SURE: Final = 30  # a loss at which guesses are right in 100 of 100 cases
 
 
-def asked(facts: Facts) -> list[str]:
-    """Lines on who asks what, when, and what one report costs."""
+def summary(facts: Facts) -> list[str]:
+    """Returns lines on who asks what, when, and what one report costs."""
     return [
         f"{printable(facts.title)}: round {facts.number}",
         printable(facts.question),
@@ -44,7 +44,7 @@ def asked(facts: Facts) -> list[str]:
 
 
 def cost(facts: Facts) -> list[str]:
-    """Lines on what one report costs."""
+    """Returns lines on what one report costs."""
     loss = facts.loss
     near = f"two places up to {rounded(loss.radius_m)} metres apart"
     lines = [
@@ -77,7 +77,7 @@ def cost(facts: Facts) -> list[str]:
 
 
 def totals(reports: Iterable[Counted], *, complete_since: int = 0) -> list[str]:
-    """Lines on what was sent, and what it costs together, by collection.
+    """Returns lines on what was sent, and what it costs together, by collection.
 
     complete_since: seconds since 1970; 0 where no report is missing.
     """
@@ -106,7 +106,7 @@ def _doubt(complete_since: int) -> list[str]:
 
 
 def together(reports: Iterable[tuple[str, str, str]]) -> tuple[Fraction, Fraction]:
-    """ε and δ of reports, each given by its round, ε and δ; δ = 1 promises nothing.
+    """Adds ε and δ of reports, each given by its round, ε and δ; δ = 1 promises nothing.
 
     Those of a round are mixed with each other: each change of one costs its δ, and on it the loss of all
     before.
@@ -122,7 +122,7 @@ def together(reports: Iterable[tuple[str, str, str]]) -> tuple[Fraction, Fractio
 
 
 def example(encoding: Encoding, messages: list[bytes], region: Region) -> str:
-    """What the messages of one report would tell whoever opens them."""
+    """Says what the messages of one report would tell whoever opens them."""
     match encoding:
         case Offsets() | Axes() | Rows():
             return _middle(messages[0], encoding.lattice, region)
@@ -138,13 +138,13 @@ def example(encoding: Encoding, messages: list[bytes], region: Region) -> str:
 
 
 def rounded(text: str) -> str:
-    """An exact text to four digits, up; "no bound" for "inf"."""
+    """Rounds an exact text up to four digits; "no bound" for "inf"."""
     value = exact(text)
     return "no bound" if value is None else _up(value)
 
 
 def printable(text: str) -> str:
-    """Without what could move a terminal's cursor or turn its direction of writing."""
+    """Replaces what could move a terminal's cursor or turn its direction of writing."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 

@@ -20,7 +20,7 @@ class Account(Component):
 
 
 class Budget(Resource):
-    """As it was read: changing it is refused where somebody changed it since (`BudgetChanged`)."""
+    """Shows the budget as it was read; a change since then makes yours refused (`BudgetChanged`)."""
 
     accounts: tuple[Account, ...]
     alerts: tuple[Mapping[str, Any], ...]  # limits or allowances of yours that ran low
@@ -28,21 +28,21 @@ class Budget(Resource):
     slug: str = field(repr=False, compare=False)
 
     def __getitem__(self, account: str) -> Account:
-        """The account of this name: presence, record, radius or delta."""
-        return next(one for one in self.accounts if one.account == account)
+        """Returns the account of this name: presence, record, radius or delta."""
+        return next(row for row in self.accounts if row.account == account)
 
     def change(self, limits: Mapping[str, Number | None], *, reason: str) -> "Budget":
-        """Change limits, all or none; null: no limit. The reason stays in the ledger. For stewards."""
+        """Changes limits, all or none; null: no limit. The reason stays in the ledger. For stewards."""
         body, headers = {"limits": amounts(limits), "reason": reason}, {"If-Match": self.etag}
-        return self.connection.one(calls.CHANGE_BUDGET, Budget, body=body, headers=headers, slug=self.slug)
+        return self.connection.load(calls.CHANGE_BUDGET, Budget, body=body, headers=headers, slug=self.slug)
 
     def _repr_html_(self) -> str:
         heads = ("account", "asked for", "left", "limit")
         rows = (
-            (one.account, bound(one.committed), limit(one.available), limit(one.limit))
-            for one in self.accounts
+            (row.account, bound(row.committed), limit(row.available), limit(row.limit))
+            for row in self.accounts
         )
-        return markup.table(rows, heads=heads) + markup.paragraphs(one["sentence"] for one in self.alerts)
+        return markup.table(rows, heads=heads) + markup.paragraphs(alert["sentence"] for alert in self.alerts)
 
 
 class Event(Component):

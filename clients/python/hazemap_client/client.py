@@ -20,26 +20,26 @@ class Client(Connection):
     """
 
     def mechanisms(self) -> Iterator[Mechanism]:
-        """Ways to make a release, in the order in which the pages offer them."""
+        """Lists ways to make a release, in the order in which the pages offer them."""
         return self.rows(calls.LIST_MECHANISMS, Mechanism)
 
     def datasets(self, *, search: str | None = None) -> Iterator[Dataset]:
-        """Your datasets. search: words of the title or the address."""
+        """Lists your datasets. search: words of the title or the address."""
         return self.rows(calls.LIST_DATASETS, Dataset, query={"search": search})
 
     def dataset(self, slug: str) -> Dataset:
-        """One dataset, by the name in its address."""
-        return self.one(calls.READ_DATASET, Dataset, slug=slug)
+        """Returns one dataset, by the name in its address."""
+        return self.load(calls.READ_DATASET, Dataset, slug=slug)
 
     def create_dataset(self, slug: str, **facts: Unpack[NewDataset]) -> Dataset:
-        """Make a dataset; you become its steward.
+        """Makes a dataset; you become its steward.
 
         bbox: west, south, east, north in degrees, chosen without looking at the data. relation: `add_remove`
         (limits: presence, delta) or `replace` (limits: record, radius, delta; `persons` and `radius_m`).
         """
         body = {"slug": slug, **facts, "limits": amounts(facts["limits"])}
-        return self.one(calls.CREATE_DATASET, Dataset, body=body)
+        return self.load(calls.CREATE_DATASET, Dataset, body=body)
 
     def release(self, release_id: str) -> Release:
-        """One release; a public one needs no token."""
-        return self.one(calls.READ_RELEASE, Release, release_id=release_id)
+        """Returns one release; a public one needs no token."""
+        return self.load(calls.READ_RELEASE, Release, release_id=release_id)

@@ -30,36 +30,36 @@ class Resource(Component):
 
 
 class Awaited(Resource):
-    """What the server works on, as `state` says."""
+    """Stands for work of the server, whose progress `state` says."""
 
     reading: ClassVar[Call]
     id: str
     state: str
 
     def refresh(self) -> Self:
-        """The same as it is now."""
-        return self._asked(self.reading)
+        """Returns the same as it is now."""
+        return self._load(self.reading)
 
     def due(self) -> datetime | None:
-        """When its outcome is known; nothing: as soon as can be."""
+        """Returns when its outcome is known; None: as soon as can be."""
         return None
 
     def wait(self, *, timeout_s: float | None = None) -> Self:
-        """The same, once its outcome is known. Sleeps until it is due; asks from then on.
+        """Returns the same, once its outcome is known. Sleeps until it is due; asks from then on.
 
         Errors: `WaitedTooLong`.
         """
-        found, began, (pause, longest) = self, time.monotonic(), _POLLS_S
-        while found.state in _UNDER_WAY:
-            moment = found.due()
+        latest, began, (pause, longest) = self, time.monotonic(), _POLLS_S
+        while latest.state in _UNDER_WAY:
+            moment = latest.due()
             ahead = 0.0 if moment is None else self.connection.seconds_until(moment)
             left = math.inf if timeout_s is None else began + timeout_s - time.monotonic()
             if left <= 0:
-                raise WaitedTooLong(f"It is still {found.state} after {timeout_s:g} s, and goes on.")
+                raise WaitedTooLong(f"It is still {latest.state} after {timeout_s:g} s, and goes on.")
             time.sleep(min(max(ahead, pause), left, _LONGEST_SLEEP_S))
-            pause, found = _POLLS_S[0] if ahead > pause else min(2 * pause, longest), found.refresh()
-        return found
+            pause, latest = _POLLS_S[0] if ahead > pause else min(2 * pause, longest), latest.refresh()
+        return latest
 
-    def _asked(self, call: Call, body: object = None) -> Self:
+    def _load(self, call: Call, body: object = None) -> Self:
         # Each path has one of these names.
-        return self.connection.one(call, type(self), body=body, upload_id=self.id, release_id=self.id)
+        return self.connection.load(call, type(self), body=body, upload_id=self.id, release_id=self.id)

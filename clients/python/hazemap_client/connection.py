@@ -44,12 +44,12 @@ class Answer(NamedTuple):
 class Token(httpx.Auth):
     """The token that is given, or that of HAZEMAP_TOKEN; it prints as nothing. None reads what is public."""
 
-    def __init__(self, given: str | None) -> None:
-        self._secret = (os.environ.get("HAZEMAP_TOKEN", "") if given is None else given).strip()
+    def __init__(self, token: str | None) -> None:
+        self._secret = (os.environ.get("HAZEMAP_TOKEN", "") if token is None else token).strip()
 
     @property
     def is_plain(self) -> bool:
-        """Whether it may be one: tokens are letters and digits."""
+        """Returns whether it may be one: tokens are letters and digits."""
         return not self._secret or (self._secret.isascii() and self._secret.isalnum())
 
     def __repr__(self) -> str:
@@ -105,30 +105,30 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """End the session."""
+        """Ends the session."""
         self._http.close()
 
     def seconds_until(self, moment: datetime) -> float:
-        """How long until a moment by the server's clock, as its last answer told it."""
+        """Returns the seconds until a moment by the server's clock, as its last answer told it."""
         return (moment - datetime.now(UTC) - self._ahead).total_seconds()
 
-    def ask(self, call: Call, **asked: Any) -> Answer:
+    def ask(self, call: Call, **arguments: Any) -> Answer:
         """Asks, with the names in the call's path; with a `query`, `headers` and a `body`, which is sent as
         JSON, or streamed where it is an iterator of bytes.
 
         Errors: `Refusal`, `ConnectionFailed`, `BadAnswer`.
         """
         sink, most = BytesIO(), MOST_JSON_BYTES if call.answer else MOST_FILE_BYTES
-        headers = self._into(sink, most, call, **asked)
+        headers = self._into(sink, most, call, **arguments)
         return Answer(sink.getvalue(), headers)
 
-    def one(self, call: Call, kind: type[T], **asked: Any) -> T:
+    def load(self, call: Call, kind: type[T], **arguments: Any) -> T:
         """Asks for one object. Its local fields are this connection, the ETag, and what was asked with."""
-        body, headers = self.ask(call, **asked)
-        return decoded(kind, parsed(body), {**asked, "connection": self, "etag": headers.get("ETag", "")})
+        body, headers = self.ask(call, **arguments)
+        return decoded(kind, parsed(body), {**arguments, "connection": self, "etag": headers.get("ETag", "")})
 
     def rows(self, call: Call, kind: type[T], *, query: Query = None, **names: Any) -> Iterator[T]:
-        """All rows of a list, page by page as they are needed."""
+        """Yields all rows of a list, page by page as they are needed."""
         number, more = 1, True
         while more:
             page = {**(query or {}), "page": number, "page_size": ROWS_A_PAGE}
@@ -139,21 +139,21 @@ class Connection:
             # A page without rows is the last one, whatever it says.
             number, more = number + 1, bool(body["results"]) and body.get("next") is not None
 
-    def save(self, call: Call, path: File, **asked: Any) -> Path:
+    def save(self, call: Call, path: File, **arguments: Any) -> Path:
         """Streams the file that the path's suffix names, which is there as a whole or not at all."""
         to = Path(path)
         suffix = "".join(to.suffixes[-2:] if to.suffix == ".zip" else [to.suffix]).removeprefix(".")
         draft = tempfile.NamedTemporaryFile(dir=to.parent, prefix=f".{to.name}.", delete=False)  # noqa: SIM115
         try:
             with draft:
-                self._into(draft, None, call, suffix=suffix, **asked)
+                self._into(draft, None, call, suffix=suffix, **arguments)
             return Path(draft.name).replace(to)
         finally:
             Path(draft.name).unlink(missing_ok=True)
 
-    def _into(self, sink: IO[bytes], most: int | None, call: Call, **asked: Any) -> Mapping[str, str]:
-        """The headers of a success, whose body is in the sink then. Errors: as of `ask`."""
-        request = self._request(call, **asked)
+    def _into(self, sink: IO[bytes], most: int | None, call: Call, **arguments: Any) -> Mapping[str, str]:
+        """Writes a success's body into the sink and returns its headers. Errors: as of `ask`."""
+        request = self._request(call, **arguments)
         pauses = iter(PAUSES_S if call.is_repeatable or call.method == "GET" else ())
         while True:
             try:

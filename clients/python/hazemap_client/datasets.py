@@ -70,44 +70,44 @@ class Dataset(Resource):
     roles: tuple[str, ...]
 
     def upload(
-        self, source: File | BinaryIO | Rows, *, progress: Progress = uploads.told, **reading: Unpack[Reading]
+        self, source: File | BinaryIO | Rows, *, progress: Progress = uploads.show, **reading: Unpack[Reading]
     ) -> Upload:
-        """Send a file (CSV, NDJSON, Parquet or SNAP, gzip or not), a binary stream, or check-ins as mappings.
+        """Sends a file (CSV, NDJSON, Parquet, SNAP; gzip or not), a binary stream, or check-ins as mappings.
 
         progress: a function of the bytes sent and of all; without one, terminals and notebooks show a line.
         """
         return uploads.send(self.connection, self.slug, source, progress=progress, reading=reading)
 
     def uploads(self, *, state: str | None = None) -> Iterator[Upload]:
-        """Its uploads, latest first. For stewards."""
+        """Lists its uploads, latest first. For stewards."""
         return self.connection.rows(calls.LIST_UPLOADS, Upload, query={"state": state}, slug=self.slug)
 
     def versions(self) -> Iterator[Version]:
-        """Data versions, latest first."""
+        """Lists data versions, latest first."""
         return self.connection.rows(calls.LIST_VERSIONS, Version, slug=self.slug)
 
     def advance(self) -> Version | Survey:
-        """Make a new data version of every upload that is ready, or in a while of a table in a lake.
+        """Makes a new data version of every upload that is ready, or in a while of a table in a lake.
 
         For stewards.
         """
         kind: type[Version | Survey] = Survey if self.source else Version
-        return self.connection.one(calls.ADVANCE_VERSION, kind, slug=self.slug)
+        return self.connection.load(calls.ADVANCE_VERSION, kind, slug=self.slug)
 
     def quote(self, **question: Unpack[QuotedQuestion]) -> Quote:
-        """What a release would cost, and how good it would be. Free: nothing is spent or read."""
-        return self.connection.one(calls.QUOTE, Quote, body=body_of(question), slug=self.slug)
+        """Returns what a release would cost, and how good it would be. Free: nothing is spent or read."""
+        return self.connection.load(calls.QUOTE, Quote, body=body_of(question), slug=self.slug)
 
     def release(self, *, idempotency_key: str | None = None, **question: Unpack[NamedQuestion]) -> Release:
-        """Ask for a release: its cost is taken at once. The same key and question never pay twice, so that
+        """Asks for a release: its cost is taken at once. The same key and question never pay twice, so that
         a lost answer is asked for again by itself; without one, a new key is made.
 
         Errors have the key as `idempotency_key`.
         """
         key = idempotency_key or uuid4().hex
-        body, headers = body_of(question), {"Idempotency-Key": key}
+        body, headers, slug = body_of(question), {"Idempotency-Key": key}, self.slug
         try:
-            return self.connection.one(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=self.slug)
+            return self.connection.load(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=slug)
         except HazemapError as error:
             error.idempotency_key = key
             if error.is_passing:
@@ -115,19 +115,19 @@ class Dataset(Resource):
             raise
 
     def releases(self) -> Iterator[Release]:
-        """Its releases, latest first."""
+        """Lists its releases, latest first."""
         return self.connection.rows(calls.LIST_RELEASES, Release, slug=self.slug)
 
     def budget(self) -> Budget:
-        """Limit, spent and left of each account."""
-        return self.connection.one(calls.READ_BUDGET, Budget, slug=self.slug)
+        """Returns limit, spent and left of each account."""
+        return self.connection.load(calls.READ_BUDGET, Budget, slug=self.slug)
 
     def events(self, **only: str) -> Iterator[Event]:
-        """Events of its ledger, oldest first. only: of a kind, person or day."""
+        """Lists events of its ledger, oldest first. only: of a kind, person or day."""
         return self.connection.rows(calls.LIST_EVENTS, Event, query=only, slug=self.slug)
 
     def save_ledger(self, path: File) -> Path:
-        """Save the whole ledger as the path's suffix says: json or csv."""
+        """Saves the whole ledger as the path's suffix says: json or csv."""
         return self.connection.save(calls.READ_LEDGER, path, slug=self.slug)
 
     def _repr_html_(self) -> str:
@@ -141,4 +141,4 @@ class Dataset(Resource):
             "data version": self.version,
             "your roles": self.roles,
         }
-        return markup.table([one for one in facts.items() if one[1] is not None], caption=self.title)
+        return markup.table([fact for fact in facts.items() if fact[1] is not None], caption=self.title)

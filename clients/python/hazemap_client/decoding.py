@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def parsed(body: bytes) -> Any:
-    """What JSON says. Errors: `BadAnswer`."""
+    """Parses JSON. Errors: `BadAnswer`."""
     with suppress(ValueError, RecursionError):
         return json.loads(body)
     # Outside of the handler: the library's error holds the whole answer.
@@ -24,21 +24,21 @@ def parsed(body: bytes) -> Any:
 
 
 def decoded(kind: type[T], value: object, local: Mapping[str, object], *, at: str = "") -> T:
-    """The object that JSON describes; its local fields are those that no answer has. Errors: `BadAnswer`.
+    """Builds what JSON describes; its local fields are those that no answer has. Errors: `BadAnswer`.
 
     Unknown names are passed over: a newer server may say more. at: where it stands in the answer.
     """
     make: Any = kind
-    path, known = at or kind.__name__, {}
-    told, hints = _checked(dict, value, path), get_type_hints(kind)
-    for one in fields(make):
-        if one.name in told:
-            known[one.name] = _value(hints[one.name], told[one.name], f"{path}.{one.name}")
-        elif one.name in local:
-            known[one.name] = local[one.name]
-        elif one.default is MISSING:
-            raise _bad(f"{path}.{one.name}")
-    return kind(**known)
+    path, values = at or kind.__name__, {}
+    members, hints = _checked(dict, value, path), get_type_hints(kind)
+    for field in fields(make):
+        if field.name in members:
+            values[field.name] = _value(hints[field.name], members[field.name], f"{path}.{field.name}")
+        elif field.name in local:
+            values[field.name] = local[field.name]
+        elif field.default is MISSING:
+            raise _bad(f"{path}.{field.name}")
+    return kind(**values)
 
 
 def _value(hint: Any, value: object, at: str) -> Any:
@@ -48,9 +48,9 @@ def _value(hint: Any, value: object, at: str) -> Any:
     if origin in {Union, UnionType}:  # null stands last; of exact numbers, the decimal first
         return _value(inner[0], value, at)
     if origin is tuple:
-        return tuple(_value(inner[0], one, at) for one in _checked(list, value, at))
+        return tuple(_value(inner[0], item, at) for item in _checked(list, value, at))
     if origin is Mapping:
-        return {name: _value(inner[1], one, at) for name, one in _checked(dict, value, at).items()}
+        return {name: _value(inner[1], item, at) for name, item in _checked(dict, value, at).items()}
     is_component = isinstance(hint, type) and is_dataclass(hint)
     return decoded(hint, value, {}, at=at) if is_component else _plain(hint, value, at)
 

@@ -29,7 +29,7 @@ class BadAnswer(HazemapError):
 
 
 class WaitedTooLong(HazemapError):
-    """What was waited for did not come within `timeout_s`."""
+    """Says that a wait ended after `timeout_s` without an outcome."""
 
 
 class UploadFailed(HazemapError):
@@ -123,10 +123,10 @@ _KINDS: Final[Mapping[str | int, type[Refusal]]] = {
 
 def refusal(status: int, problem: object, retry_after_s: float | None) -> Refusal:
     """Makes the exception that a status and its problem details stand for."""
-    known = problem if isinstance(problem, dict) else {}
+    details = problem if isinstance(problem, dict) else {}
     usual = ServerFailed if status >= 500 else InvalidRequest
-    kind = _KINDS.get(_text(known, "code")) or _KINDS.get(status, usual)
-    return kind(status, known, retry_after_s)
+    kind = _KINDS.get(_text(details, "code")) or _KINDS.get(status, usual)
+    return kind(status, details, retry_after_s)
 
 
 def _text(problem: Mapping[str, Any], name: str) -> str:

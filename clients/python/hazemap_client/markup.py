@@ -6,7 +6,7 @@ from html import escape
 
 
 def table(rows: Iterable[Sequence[object]], *, heads: Sequence[str] = (), caption: str = "") -> str:
-    """A table whose rows begin with their names."""
+    """Returns a table whose rows begin with their names."""
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     first = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     head = f"<thead><tr>{first}</tr></thead>" if heads else ""
@@ -14,35 +14,35 @@ def table(rows: Iterable[Sequence[object]], *, heads: Sequence[str] = (), captio
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
-    """A paragraph for each sentence that is not empty."""
+    """Returns a paragraph for each sentence that is not empty."""
     return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
 
 
 def picture(png: bytes, *, alt: str) -> str:
-    """A PNG picture inside of the page."""
+    """Returns a PNG picture inside of the page."""
     data = base64.b64encode(png).decode()
     return f'<img alt="{escape(alt)}" width="900" src="data:image/png;base64,{data}">'
 
 
-def shown(value: object) -> str:
-    """A value as people read it."""
+def text(value: object) -> str:
+    """Returns a value as people read it."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(text, value)) if isinstance(value, tuple) else str(value)
 
 
 def bound(amount: object) -> str:
-    """What is asked for, which may be without bound."""
+    """Words an amount that is asked for, which may be without bound."""
     return "no bound" if amount is None else str(amount)
 
 
 def limit(amount: object) -> str:
-    """What is there, which may be without limit."""
+    """Words an amount that is there, which may be without limit."""
     return "no limit" if amount is None else str(amount)
 
 
 def _row(cells: Sequence[object]) -> str:
-    name, *others = (escape(shown(cell)) for cell in cells)
-    return f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
+    name, *values = (escape(text(cell)) for cell in cells)
+    return f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in values)}</tr>'

@@ -16,7 +16,7 @@ _EXACT: Final = re.compile(r"-?[0-9]{1,999}(\.[0-9]{1,999}|/[1-9][0-9]{0,999})?|
 
 
 def written(value: Number) -> str:
-    """A plain decimal; a float as it prints. Errors: ValueError where a number has none."""
+    """Writes a plain decimal; a float as it prints. Errors: ValueError where a number has none."""
     with suppress(Inexact, InvalidOperation):
         if isinstance(value, Fraction):
             value = _DIVISION.divide(*value.as_integer_ratio())
@@ -26,26 +26,26 @@ def written(value: Number) -> str:
     raise ValueError(f"{value!r} is not allowed; allowed: a decimal number, such as 0.5 or '0.5'")
 
 
-def amounts(given: Mapping[str, Number | None]) -> dict[str, str | None]:
-    """All of them, written."""
-    return {name: None if value is None else written(value) for name, value in given.items()}
+def amounts(numbers: Mapping[str, Number | None]) -> dict[str, str | None]:
+    """Writes numbers as texts, by name."""
+    return {name: None if value is None else written(value) for name, value in numbers.items()}
 
 
 def plain(value: Any) -> object:
-    """What JSON cannot say by itself: a moment, an exact number, or what has a `__geo_interface__`."""
+    """Returns as JSON what is none by itself: a moment, an exact number, what has a `__geo_interface__`."""
     if isinstance(value, datetime):
         return value.isoformat()
     return written(value) if isinstance(value, Exact) else value.__geo_interface__
 
 
 def exact(text: str) -> Exact:
-    """A decimal, or a fraction where no decimal is exact. Errors: ValueError."""
+    """Reads a decimal, or a fraction where no decimal is exact. Errors: ValueError."""
     if not _EXACT.fullmatch(text):
         raise ValueError("not a number, or none that can be written out")
     return Fraction(text) if "/" in text else Decimal(text)
 
 
 def rounded_up(value: float, digits: int = 2) -> str:
-    """So many digits that count, rounded up: an error is never told as smaller than it is."""
+    """Rounds up to so many digits that count: an error is never told as smaller than it is."""
     short = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(value))
     return format(short, "f")

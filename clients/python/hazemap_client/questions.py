@@ -33,7 +33,10 @@ class DataSlice(TypedDict, total=False):
 
 
 class Question(TypedDict, total=False):
-    """What is left out has the server's default; amounts may be decimals, fractions, numbers or texts."""
+    """Asks for a release. Left-out fields have the server's defaults.
+
+    Amounts may be decimals, fractions, numbers or texts.
+    """
 
     mechanism: str
     epsilon: Number
@@ -61,7 +64,7 @@ _AMOUNTS: Final = ("epsilon", "delta", "error_m")
 
 
 def body_of(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON of a question. Errors: ValueError where a number is none."""
+    """Returns the JSON of a question. Errors: ValueError where a number is none."""
     body = {**question, **amounts({name: question[name] for name in _AMOUNTS if name in question})}
     if parameters := question.get("parameters"):
         numbers = {name: written(value) for name, value in parameters.items() if isinstance(value, float)}
@@ -93,7 +96,7 @@ class ErrorBound(Component):
 
 
 class Charge(Component):
-    """What is taken of an account; null: no bound."""
+    """Charges an account; null: no bound."""
 
     account: str
     amount: Exact | None
@@ -132,8 +135,8 @@ class Quote(Component):
     def _repr_html_(self) -> str:
         heads = ("account", "cost", "available", "limit", "fits")
         rows = (
-            (one.account, bound(one.amount), limit(one.available), limit(one.limit), one.affordable)
-            for one in self.accounts
+            (row.account, bound(row.amount), limit(row.available), limit(row.limit), row.affordable)
+            for row in self.accounts
         )
         costs = markup.table(rows, heads=heads, caption=f"ε = {self.epsilon}, δ = {self.delta}")
         error = f"Expected error: {self.expected_error}." if self.expected_error else ""

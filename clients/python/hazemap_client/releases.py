@@ -60,7 +60,7 @@ class Areas(Component):
 
 
 class Release(Awaited):
-    """What was asked for, what it cost, when its result appears, and what that can be read as.
+    """Says what was asked for, what it cost, when its result appears, and what that can be read as.
 
     Errors of all that read results: `NotPublished`, `Refusal`.
     """
@@ -89,94 +89,94 @@ class Release(Awaited):
     links: ReleaseLinks
 
     def due(self) -> datetime:
-        """When its outcome is public (published, cancelled or no_result): known from the start."""
+        """Returns when its outcome is public (published, cancelled or no_result): known from the start."""
         return self.visible_at
 
     def cancel(self) -> Self:
-        """Cancel it before `starts_at`: its charge comes back."""
-        return self._asked(calls.CANCEL_RELEASE)
+        """Cancels it before `starts_at`: its charge comes back."""
+        return self._load(calls.CANCEL_RELEASE)
 
     def publish(self, *, public: bool = True) -> Self:
-        """Show it to everybody, or hide it again. For stewards."""
-        return self._asked(calls.CHANGE_RELEASE, {"public": public})
+        """Shows it to everybody, or hides it again. For stewards."""
+        return self._load(calls.CHANGE_RELEASE, {"public": public})
 
-    def file(self, suffix: str, **drawn: str) -> bytes:
-        """A file, such as "png", "csv" or "geojson".
+    def file(self, suffix: str, **options: str) -> bytes:
+        """Returns a file, such as "png", "csv" or "geojson".
 
-        drawn: the look of a picture (light or dark), and the layer of a map's picture (heat or squares).
+        options: the look of a picture (light or dark), and the layer of a map's picture (heat or squares).
         """
-        return self.connection.ask(self._file(), query=drawn, release_id=self.id, suffix=suffix).body
+        return self.connection.ask(self._file(), query=options, release_id=self.id, suffix=suffix).body
 
-    def save(self, path: File, **drawn: str) -> Path:
-        """Save the file that the path's suffix names, of any size; `drawn` as of `file`."""
-        return self.connection.save(self._file(), path, query=drawn, release_id=self.id)
+    def save(self, path: File, **options: str) -> Path:
+        """Saves the file that the path's suffix names, of any size; `options` as of `file`."""
+        return self.connection.save(self._file(), path, query=options, release_id=self.id)
 
     def array(self) -> "NDArray[np.float64]":
-        """A map as shares of 1: `(rows, columns)`, row 0 in the north. Needs numpy."""
+        """Reads a map as shares of 1: `(rows, columns)`, row 0 in the north. Needs numpy."""
         return self._read("npy", _needed("numpy.lib.format", extra="array").read_array)  # loads no pickle
 
     def geodataframe(self) -> "geopandas.GeoDataFrame":
-        """Any result as a table with shapes in EPSG:4326; `attrs` has the release sheet. Needs geopandas.
+        """Reads any result as shapes in EPSG:4326; `attrs` has the release sheet. Needs geopandas.
 
         Squares of a map with the same number `rectangle` were measured together: `dissolve("rectangle")`.
         """
-        geopandas, found = _needed("geopandas", extra="geo"), self.geojson()
-        table = geopandas.GeoDataFrame.from_features(found["features"], crs="EPSG:4326")
-        table.attrs["release_sheet"] = found.get("release_sheet", {})
+        geopandas, collection = _needed("geopandas", extra="geo"), self.geojson()
+        table = geopandas.GeoDataFrame.from_features(collection["features"], crs="EPSG:4326")
+        table.attrs["release_sheet"] = collection.get("release_sheet", {})
         return table
 
     def raster(self) -> "rasterio.DatasetReader":
-        """A map as a GeoTIFF that is open, north up; `with release.raster() as raster`. Needs rasterio."""
+        """Opens a map as a GeoTIFF, north up; `with release.raster() as raster`. Needs rasterio."""
         rasters = _needed("rasterio", extra="raster")
         # Files of other kinds may name further ones, of this machine too, that would be opened.
         return self._read("tif", lambda file: rasters.open(file, driver="GTiff"))
 
-    def picture(self, **drawn: str) -> "Image.Image":
-        """A picture with its legend, to draw on; `drawn` as of `file`. Needs pillow."""
+    def picture(self, **options: str) -> "Image.Image":
+        """Returns a picture with its legend, to draw on; `options` as of `file`. Needs pillow."""
         images = _needed("PIL.Image", extra="picture")
-        image: Image.Image = self._read("png", lambda file: images.open(file, formats=["PNG"]), **drawn)
+        image: Image.Image = self._read("png", lambda file: images.open(file, formats=["PNG"]), **options)
         return image
 
     def geojson(self) -> dict[str, Any]:
-        """A FeatureCollection, with the release sheet as its member `release_sheet`."""
-        found = parsed(self.file("geojson"))
-        if not isinstance(found, dict) or not isinstance(found.get("features"), list):
+        """Returns a FeatureCollection, with the release sheet as its member `release_sheet`."""
+        collection = parsed(self.file("geojson"))
+        if not isinstance(collection, dict) or not isinstance(collection.get("features"), list):
             raise BadAnswer("The server's file is not a GeoJSON collection.")
-        return found
+        return collection
 
     def sheet(self) -> dict[str, Any]:
-        """The release sheet: what is promised, how it was made, and what is not protected."""
-        found = parsed(self.file("json"))
-        return found if isinstance(found, dict) else {}
+        """Returns the release sheet: what is promised, how it was made, and what is not protected."""
+        sheet = parsed(self.file("json"))
+        return sheet if isinstance(sheet, dict) else {}
 
     def rows(self) -> list[dict[str, str]]:
-        """The lines of its table by column: squares of a map, zones, distances, or the point."""
+        """Returns the lines of its table by column: squares of a map, zones, distances, or the point."""
         return self._read("csv", lambda file: list(csv.DictReader(io.TextIOWrapper(file, "utf-8"))))
 
     def people_in(self, areas: Any) -> Areas:
-        """Add a published map up, free of charge, in polygons: GeoJSON, or what has a `__geo_interface__`.
+        """Adds a published map up, free of charge, in polygons: GeoJSON, or what has a `__geo_interface__`.
         Every number has its error."""
-        return self.connection.one(calls.SUM_AREAS, Areas, body=areas, release_id=self.id)
+        return self.connection.load(calls.SUM_AREAS, Areas, body=areas, release_id=self.id)
 
     @property
     def sentence(self) -> str:
-        """What it costs, and how far it may be off."""
-        costs = ", ".join(f"{one.account} {markup.bound(one.amount)}" for one in self.charges)
+        """Says what it costs, and how far it may be off."""
+        costs = ", ".join(f"{charge.account} {markup.bound(charge.amount)}" for charge in self.charges)
         charged = f" (charged: {costs})" if costs else ""
         error = f"; expected error {self.expected_error}" if self.expected_error else ""
         return f"ε = {self.epsilon}, δ = {self.delta}{charged}{error}."
 
     def _repr_html_(self) -> str:
         try:
-            drawn = markup.picture(self.file("png"), alt=f"{self.title}. {self.sentence}")
+            picture = markup.picture(self.file("png"), alt=f"{self.title}. {self.sentence}")
             statements = self.sheet().get("statements")
-            said = statements[:1] if isinstance(statements, list) else []
+            sentences = statements[:1] if isinstance(statements, list) else []
         except HazemapError as error:
-            drawn, said = "", [error]
-        return drawn + markup.paragraphs((self.title, self.sentence, *map(str, said)))
+            picture, sentences = "", [error]
+        return picture + markup.paragraphs((self.title, self.sentence, *map(str, sentences)))
 
-    def _read(self, suffix: str, read: Callable[[io.BytesIO], T], **drawn: str) -> T:
-        file = io.BytesIO(self.file(suffix, **drawn))
+    def _read(self, suffix: str, read: Callable[[io.BytesIO], T], **options: str) -> T:
+        file = io.BytesIO(self.file(suffix, **options))
         with suppress(OSError, ValueError, EOFError, csv.Error):
             return read(file)
         raise BadAnswer(f"The server's file is not one of the kind {suffix}.")

@@ -53,14 +53,14 @@ class Upload(Awaited):
     links: Mapping[str, str]
 
     def wait(self, *, timeout_s: float | None = None) -> Self:
-        """The upload, once its rows are stored. Errors: `UploadFailed`, `WaitedTooLong`."""
-        found = super().wait(timeout_s=timeout_s)
-        if found.state == "failed":
-            raise UploadFailed(found.failure)
-        return found
+        """Returns the upload, once its rows are stored. Errors: `UploadFailed`, `WaitedTooLong`."""
+        upload = super().wait(timeout_s=timeout_s)
+        if upload.state == "failed":
+            raise UploadFailed(upload.failure)
+        return upload
 
     def rejected(self) -> list[RejectedRow]:
-        """The rows that were not stored; the server keeps this list for seven days."""
+        """Returns the rows that were not stored; the server keeps this list for seven days."""
         if "rejected" not in self.links:
             return []
         answer = self.connection.ask(calls.READ_REJECTED, upload_id=self.id)
@@ -68,8 +68,8 @@ class Upload(Awaited):
         return [RejectedRow(int(row["row"]), row["reason"]) for row in rows]
 
     def undo(self) -> Self:
-        """Take it back, as long as no data version includes it."""
-        return self._asked(calls.UNDO_UPLOAD)
+        """Takes it back, as long as no data version includes it."""
+        return self._load(calls.UNDO_UPLOAD)
 
     def _repr_html_(self) -> str:
         names = ("state", "rows_accepted", "rows_rejected", "rows_outside", "version", "failure")
@@ -77,11 +77,11 @@ class Upload(Awaited):
         return markup.table(facts, caption=self.file_name)
 
 
-def told(sent: int, total: int) -> None:
-    """A line that rewrites itself, in terminals and notebooks; elsewhere nothing."""
+def show(sent_bytes: int, total: int) -> None:
+    """Writes a line that rewrites itself, in terminals and notebooks; elsewhere nothing."""
     if sys.stderr.isatty() or "ipykernel" in sys.modules:
-        end = "\n" if sent == total else ""
-        sys.stderr.write(f"\rSent {sent / 1e6:,.1f} of {total / 1e6:,.1f} MB{end}")
+        end = "\n" if sent_bytes == total else ""
+        sys.stderr.write(f"\rSent {sent_bytes / 1e6:,.1f} of {total / 1e6:,.1f} MB{end}")
         sys.stderr.flush()
 
 
@@ -93,18 +93,18 @@ def send(
         with Path(source).open("rb") as file:
             return send(connection, slug, file, progress=progress, reading=reading)
     if not hasattr(source, "read"):
-        return connection.one(calls.SEND_CHECKINS, Upload, body=list(source), query=reading, slug=slug)
+        return connection.load(calls.SEND_CHECKINS, Upload, body=list(source), query=reading, slug=slug)
     stream: Any = source
     total, name = stream.seek(0, os.SEEK_END), str(getattr(stream, "name", "upload"))
     stream.seek(0)
     body, query = _parts(stream, total, progress), {"name": Path(name).name, **reading}
     headers = {"Content-Type": "application/octet-stream", "Content-Length": str(total)}
-    return connection.one(calls.SEND_FILE, Upload, body=body, query=query, headers=headers, slug=slug)
+    return connection.load(calls.SEND_FILE, Upload, body=body, query=query, headers=headers, slug=slug)
 
 
 def _parts(file: BinaryIO, total: int, progress: Progress) -> Iterator[bytes]:
-    sent = 0
+    sent_bytes = 0
     while part := file.read(_AT_ONCE):
         yield part
-        sent += len(part)
-        progress(sent, total)
+        sent_bytes += len(part)
+        progress(sent_bytes, total)

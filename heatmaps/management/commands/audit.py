@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from heatmaps.management import auditing
-from heatmaps.management.auditing import Case
+from heatmaps.management.auditing import AuditCase
 from heatmaps.management.parsing import PureCommand, whole
 from heatmaps.management.progress import Progress
 from mechanisms.audit import lower_bound as audit
@@ -19,7 +19,7 @@ MOST_DRAWS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AuditRow:
     """`lower_bound` and `claim` are losses at `delta` between two neighbours of `relation`.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
@@ -57,7 +57,7 @@ class Command(PureCommand):
     def run_on(self, options: dict[str, Any]) -> None:
         draws = whole("draws", options["draws"], low=100, high=MOST_DRAWS)
         cases = auditing.cases(options)
-        counted = _Counted(Progress(self.stderr, "draw"), 2 * draws * len(cases))
+        counted = _Counts(Progress(self.stderr, "draw"), 2 * draws * len(cases))
         rows = [_row(case, draws, counted) for case in cases]
         self.tell(options, {"rows": [asdict(row) for row in rows]}, _table(rows))
         exceeded = sum(row.exceeded for row in rows)
@@ -65,7 +65,7 @@ class Command(PureCommand):
             raise CommandError(f"{exceeded} of {len(rows)} claims of {rows[0].mechanism} are refuted")
 
 
-class _Counted:
+class _Counts:
     """Passes draws on and tells the progress of all of them."""
 
     def __init__(self, progress: Progress, total: int) -> None:
@@ -80,13 +80,13 @@ class _Counted:
         return counted
 
 
-def _row(case: Case[audit.Input], draws: int, counted: _Counted) -> Row:
+def _row(case: AuditCase[audit.Input], draws: int, counted: _Counts) -> AuditRow:
     guarantee = case.mechanism.guarantee
     bound = audit.audit(
         counted(case.draw), *case.inputs, SystemSource(), draws=draws, delta=float(guarantee.delta)
     )
     claim = guarantee.loss(INFINITY if case.distance_m is None else case.distance_m)
-    return Row(
+    return AuditRow(
         mechanism=case.mechanism.name,
         relation=case.mechanism.relation,
         epsilon=case.epsilon,
@@ -101,7 +101,7 @@ def _row(case: Case[audit.Input], draws: int, counted: _Counted) -> Row:
     )
 
 
-def _table(rows: list[Row]) -> list[str]:
+def _table(rows: list[AuditRow]) -> list[str]:
     moved = rows[0].distance_m is not None
     distance = f" {'metres':>7}" if moved else ""
     names = f"{'mechanism':<16} {'relation':<10} {'epsilon':>7}{distance}"

@@ -45,16 +45,16 @@ class Command(PureCommand):
             raise ParameterError("output", output, "a name that ends in .pmtiles")
         if _MISSING:
             raise CommandError(f"the package {_MISSING} is not installed; {INSTALL}")
-        progress = _Progress(self.stderr)
-        made = make(options["file"], region, output, read=progress.read, cut=progress.cut)
+        progress = _MapProgress(self.stderr)
+        archive = make(options["file"], region, output, read=progress.read, cut=progress.cut)
         self.stdout.write(
-            f"{output}: {made.things:,} streets, buildings, parks and names in {made.tiles:,} tiles, "
-            f"{made.size_bytes / 1e6:.1f} MB, {time.monotonic() - began:.0f} s. Show it with "
+            f"{output}: {archive.things:,} streets, buildings, parks and names in {archive.tiles:,} tiles, "
+            f"{archive.size_bytes / 1e6:.1f} MB, {time.monotonic() - began:.0f} s. Show it with "
             f"HAZEMAP_BASEMAP={output.absolute()}"
         )
 
 
-class _Progress:
+class _MapProgress:
     """A line every half minute."""
 
     _PAUSE_S = 30.0

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from heatmaps.management.calibrating import Asked, Calibrated, calibrated, names
+from heatmaps.management.calibrating import CalibrationOptions, FamilyCalibration, calibrated, names
 from heatmaps.management.parsing import PureCommand
 from heatmaps.wording.guarantee import decimal
 
@@ -31,7 +31,7 @@ class Command(PureCommand):
         add("--json", action="store_true", help="print one JSON object")
 
     def run_on(self, options: dict[str, Any]) -> None:
-        asked = Asked(
+        texts = CalibrationOptions(
             epsilon=options["epsilon"],
             persons=options["n"],
             delta=options["delta"],
@@ -39,27 +39,27 @@ class Command(PureCommand):
             domain=options["domain"],
             max_reports=options["max_reports"],
         )
-        found = calibrated(options["name"], asked)
-        self.tell(options, _result(found), _lines(found))
+        calibration = calibrated(options["name"], texts)
+        self.tell(options, _result(calibration), _lines(calibration))
 
 
-def _result(found: Calibrated) -> dict[str, object]:
+def _result(calibration: FamilyCalibration) -> dict[str, object]:
     return {
-        "unit": found.unit,
-        "parameters": found.parameters,
-        "guarantee": found.guarantee.to_json(),
-        "expected_error": found.expected_error,
+        "unit": calibration.unit,
+        "parameters": calibration.parameters,
+        "guarantee": calibration.guarantee.to_json(),
+        "expected_error": calibration.expected_error,
     }
 
 
-def _lines(found: Calibrated) -> list[str]:
-    loss = decimal(found.guarantee.loss(found.radius), digits=6)
-    delta = decimal(found.guarantee.delta, digits=18)
+def _lines(calibration: FamilyCalibration) -> list[str]:
+    loss = decimal(calibration.guarantee.loss(calibration.radius), digits=6)
+    delta = decimal(calibration.guarantee.delta, digits=18)
     return [
-        *(f"{name}: {value}" for name, value in found.parameters.items()),
-        f"loss at {float(found.radius):g} {found.unit}: ε = {loss}, δ = {delta}",
+        *(f"{name}: {value}" for name, value in calibration.parameters.items()),
+        f"loss at {float(calibration.radius):g} {calibration.unit}: ε = {loss}, δ = {delta}",
         *(
-            f"error, {name.replace('_', ' ')}: {value:.4g} {found.unit}"
-            for name, value in found.expected_error.items()
+            f"error, {name.replace('_', ' ')}: {value:.4g} {calibration.unit}"
+            for name, value in calibration.expected_error.items()
         ),
     ]

@@ -62,7 +62,7 @@ class Command(PureCommand):
         add("--json", action="store_true", help="print one JSON object")
 
     def run_on(self, options: dict[str, Any]) -> None:
-        region, target, parameters = _asked(options)
+        region, target, parameters = _parsed_options(options)
         declared = options["persons"]
         persons = None if declared is None else whole("persons", declared, low=1, high=MOST_PERSONS)
         if persons is not None:  # what is wrong is said before the files are read
@@ -91,8 +91,8 @@ class Command(PureCommand):
         self.tell(options, _result(point, mechanism), lines, notes=notes)
 
 
-def _asked(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
-    """Errors: `ParameterError`."""
+def _parsed_options(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
+    """Parses region, target and parameters. Errors: `ParameterError`."""
     entry = registry.get(options["mechanism"])
     target = Target(
         relation=Relation.REPLACE,
@@ -128,7 +128,10 @@ def _promises(mechanism: CentroidMechanism, options: dict[str, Any]) -> tuple[st
 
 
 def _result(point: Point, mechanism: CentroidMechanism) -> dict[str, object]:
-    own = {one.name: getattr(mechanism, one.name) for one in registry.get(mechanism.name).parameters}
+    own = {
+        parameter.name: getattr(mechanism, parameter.name)
+        for parameter in registry.get(mechanism.name).parameters
+    }
     exact = {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in own.items()}
     return {
         "centroid": {"lat": point.lat, "lon": point.lon},

@@ -81,8 +81,8 @@ class Command(PureCommand):
         rows = compare(places, mechanisms, protocol, progress=Progress(self.stderr, "trial"))
         guess = f"{options['expected_persons']} × the right one"
         last = f"Public guess of the number of persons, where one is used: {guess}."
-        found = [_json(row, mechanism) for row, mechanism in zip(rows, mechanisms, strict=True)]
-        self.tell(options, {"rows": found}, [*_table(rows), last, *_about(guide, mechanisms)])
+        records = [_json(row, mechanism) for row, mechanism in zip(rows, mechanisms, strict=True)]
+        self.tell(options, {"rows": records}, [*_table(rows), last, *_about(guide, mechanisms)])
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
@@ -106,7 +106,7 @@ def _guide(options: dict[str, Any], region: Region | None) -> RasterGuide | None
 
 
 def _mechanisms(options: dict[str, Any], guide: RasterGuide | None) -> list[HeatmapMechanism]:
-    """Each mechanism at each epsilon; records are exchanged only for those that know nothing else."""
+    """Returns each mechanism at each epsilon; records are exchanged only for those that know nothing else."""
     epsilons = [exact_decimal("epsilons", e, low=0, low_open=True) for e in options["epsilons"].split(",")]
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
     persons = whole("persons", options["persons"], low=1, high=2**20)
@@ -134,7 +134,7 @@ def _is_guided(mechanism: HeatmapMechanism) -> bool:
 
 
 def _target(entry: AnyEntry, epsilon: Fraction, persons: int, guide: RasterGuide | None) -> Target:
-    """With the guide where the mechanism takes it."""
+    """Returns a target, with the guide where the mechanism takes it."""
     relation = Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE
     target = Target(relation=relation, epsilon=epsilon, expected_persons=persons)
     if guide is None or not (entry.takes_guide and takes_guide(relation, epsilon, persons)):

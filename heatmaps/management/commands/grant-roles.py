@@ -44,7 +44,8 @@ class Command(BaseCommand):
 
 
 def _without_password(passwords: dict[str, str]) -> Iterator[str]:
-    """An installation from before there was a role of the clock has files for the other two."""
+    """Warns where the clock's role has no password."""
+    # An installation from before there was a role of the clock has files for the other two.
     if passwords["WORKER"] and not passwords["CLOCK"]:
         yield (
             "The clock's role got no password: name one by HAZEMAP_CLOCK_PASSWORD_FILE and let the clock "

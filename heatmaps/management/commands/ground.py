@@ -31,8 +31,8 @@ class Command(BaseCommand):
             index.build(packages, settings.GROUND_DIR)
             drawer = (packages / "protomaps-leaflet" / "dist" / DRAWER).read_text(encoding="utf-8")
             _write(settings.FRONT_DIR / DRAWER, drawer)
-            known = licences.texts(packages, settings.BASE_DIR / "package-lock.json")
-            _write(settings.FRONT_DIR / licences.FILE, known)
+            texts = licences.texts(packages, settings.BASE_DIR / "package-lock.json")
+            _write(settings.FRONT_DIR / licences.FILE, texts)
         except (FileNotFoundError, ValueError) as error:
             raise CommandError(
                 f"the ground of maps is not installed: {error}; `make setup` does it"
@@ -48,12 +48,12 @@ def take_sealing(packages: Path, folder: Path) -> None:
     for name in _PACKAGES:
         _write(folder / name / "LICENSE.txt", (packages / name / "LICENSE").read_text(encoding="utf-8"))
     folder.chmod(0o755)
-    waiting, taken = [Path(name) / "mod.js" for name in _PACKAGES], set[Path]()
+    waiting, copied = [Path(name) / "mod.js" for name in _PACKAGES], set[Path]()
     while waiting:
         module = waiting.pop()
-        if module in taken:
+        if module in copied:
             continue
-        taken.add(module)
+        copied.add(module)
         name, inside = module.parts[0], Path(*module.parts[1:])
         text = (packages / name / "esm" / inside).read_text(encoding="utf-8")
         up = "../" * (len(module.parts) - 1)
@@ -63,7 +63,7 @@ def take_sealing(packages: Path, folder: Path) -> None:
 
 
 def _beside(module: Path, address: str) -> Path:
-    """The module that is imported by a relative address."""
+    """Returns the module that is imported by a relative address."""
     parts = [*module.parts[:-1]]
     for part in address.split("/"):
         if part == "..":
@@ -74,7 +74,7 @@ def _beside(module: Path, address: str) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """For everybody to read."""
+    """Writes a file for everybody to read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.parent.chmod(0o755)
     path.write_text(text, encoding="utf-8")

@@ -99,11 +99,11 @@ class Command(PureCommand):
         ]
         paths = [Path(name) for name in options["files"]]
         output = None if options["output"] is None else Path(options["output"])
-        chosen = None
+        file_format = None
         if output is not None:
             inputs = paths if guide is None else [*paths, options["guide"]]
-            chosen = saving.check_target(output, resolution=mechanism.resolution, inputs=inputs)
-        drawn = draw(
+            file_format = saving.check_target(output, resolution=mechanism.resolution, inputs=inputs)
+        outcome = draw(
             paths,
             region,
             mechanism,
@@ -112,27 +112,27 @@ class Command(PureCommand):
             options=reading,
             data_slice=data_slice,
         )
-        if output is not None and chosen is not None:
-            sheet = _sheet(drawn, mechanism, (region, data_slice), chosen, options, guide=guide)
+        if output is not None and file_format is not None:
+            sheet = _sheet(outcome, mechanism, (region, data_slice), file_format, options, guide=guide)
             covered = data_slice.region(region)
-            saving.save(output, Released(result=drawn.heatmap, region=covered, sheet=sheet))
-        self._report(drawn, promise, notes, options, guide=guide)
+            saving.save(output, Released(result=outcome.heatmap, region=covered, sheet=sheet))
+        self._report(outcome, promise, notes, options, guide=guide)
 
     def _report(
         self,
-        drawn: Drawn,
+        outcome: Drawn,
         promise: Guarantee,
         notes: list[str],
         options: dict[str, Any],
         *,
         guide: RasterGuide | None,
     ) -> None:
-        self.say_left_out(drawn.points.rejected, drawn.points.first_rejections)
+        self.say_left_out(outcome.points.rejected, outcome.points.first_rejections)
         output = None if options["output"] is None else str(options["output"])
         self.tell(
             options,
-            _result(drawn, promise, output, guide=guide) | _guide_facts(guide),
-            _outcome(drawn, output),
+            _result(outcome, promise, output, guide=guide) | _guide_facts(guide),
+            _outcome(outcome, output),
             notes=notes,
         )
 
@@ -177,7 +177,7 @@ def _mechanism(
 
 
 def _persons(options: dict[str, Any]) -> int:
-    """Those of the prediction where none are declared."""
+    """Counts the declared persons, or those of the prediction. Errors: `ParameterError`."""
     text = options["persons"] or options["expected_persons"]
     if text is None:
         raise ParameterError(
@@ -212,22 +212,22 @@ def _promise(mechanism: AnyMechanism, data_slice: DataSlice, region: Region) -> 
 
 
 def _sheet(
-    drawn: Drawn,
+    outcome: Drawn,
     mechanism: AnyMechanism,
     data: tuple[Region, DataSlice],
-    chosen: Format,
+    file_format: Format,
     options: dict[str, Any],
     *,
     guide: RasterGuide | None,
 ) -> dict[str, object]:
-    """data: the region of all the data, and the slice of it."""
+    """Makes the release sheet. data: the region of all the data, and the slice of it."""
     (region, data_slice), radius_m = data, _radius_m(options)
     promise = _promise(mechanism, data_slice, region)
     entry = registry.get(mechanism.name)
     parameters = {parameter.name: getattr(mechanism, parameter.name) for parameter in entry.parameters}
     sheet = release_sheet(
         title=f"Private heatmap: {entry.title}",
-        result=drawn.heatmap,
+        result=outcome.heatmap,
         mechanism=mechanism.name,
         mechanism_version=entry.version,
         parameters=parameters,
@@ -238,14 +238,14 @@ def _sheet(
         released=datetime.now(UTC).date(),
         radius_m=radius_m,
         statements=_promises(promise, region, radius_m, guide=guide),
-        values=chosen.values,
+        values=file_format.values,
         together=_together(promise, guide),
     )
     return sheet | _guide_facts(guide)
 
 
 def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
-    """Of the sheet and of the result; nothing of maps without a guide."""
+    """Returns the guide's part of sheet and result; empty for maps without a guide."""
     if guide is None:
         return {}
     digests = {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}
@@ -255,22 +255,22 @@ def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
 
 
 def _together(promise: Guarantee, guide: RasterGuide | None) -> Guarantee | None:
-    """With what the guide's release sheet promises; None where it has none."""
+    """Adds what the guide's release sheet promises; None where it has none."""
     return None if guide is None or guide.sheet is None else promise + guide.sheet.guarantee
 
 
 def _result(
-    drawn: Drawn, promise: Guarantee, output: str | None, *, guide: RasterGuide | None
+    outcome: Drawn, promise: Guarantee, output: str | None, *, guide: RasterGuide | None
 ) -> dict[str, object]:
-    """`guarantee` is of the map and of the one that it started from, where that is known."""
+    """Returns the result: `guarantee` is of the map and the one that it started from, where that is known."""
     together = _together(promise, guide)
     alone = {} if together is None else {"guarantee_alone": promise.to_json()}
     return {
         "guarantee": (together or promise).to_json(),
         **alone,
-        "seconds": drawn.seconds,
+        "seconds": outcome.seconds,
         "output": output,
-        "sum": drawn.map_sum,
+        "sum": outcome.map_sum,
     }
 
 
@@ -307,7 +307,7 @@ def _prediction(mechanism: AnyMechanism, data_slice: DataSlice, options: dict[st
     return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_slice}"]
 
 
-def _outcome(drawn: Drawn, output: str | None) -> list[str]:
-    seconds = ", ".join(f"{step} {spent:.2f} s" for step, spent in drawn.seconds.items())
+def _outcome(outcome: Drawn, output: str | None) -> list[str]:
+    seconds = ", ".join(f"{step} {spent:.2f} s" for step, spent in outcome.seconds.items())
     where = f"{output} and {saving.sheet_path(Path(output)).name}" if output else "nowhere: no --output"
     return [f"Written: {where}.", f"For the holder of the files: {seconds}."]

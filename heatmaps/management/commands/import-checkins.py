@@ -66,7 +66,7 @@ class Command(BaseCommand):
             self.stderr.write(f"available in data version {version.number}")
 
     def _import(self, steward: User, dataset: Dataset, path: Path, reading: Options) -> Upload | None:
-        """The upload, or None when the file is in the dataset already."""
+        """Returns the upload, or None when the file is in the dataset already."""
         progress = _Progress(self.stderr, path.name)
         try:
             upload = inline.upload_file(
@@ -83,9 +83,9 @@ class Command(BaseCommand):
         return upload
 
 
-def _options(given: dict[str, Any]) -> Options:
+def _options(options: dict[str, Any]) -> Options:
     try:
-        return reading_options(given)
+        return reading_options(options)
     except ParameterError as error:
         raise CommandError(str(error)) from error
 
@@ -106,9 +106,9 @@ def _steward(dataset: Dataset, username: str | None) -> User:
     stewards = User.objects.filter(
         memberships__dataset=dataset, memberships__role=Role.STEWARD, is_active=True
     )
-    chosen = stewards.filter(username=username) if username else stewards.filter(pk=dataset.created_by_id)
+    accounts = stewards.filter(username=username) if username else stewards.filter(pk=dataset.created_by_id)
     # As a steward, whatever else the account may do: a worker's role reads no more of it.
-    account = chosen.values(*SEEN_BY_WORKERS).first()
+    account = accounts.values(*SEEN_BY_WORKERS).first()
     if account is None:
         who = f"{username!r} is" if username else "whoever created the dataset is"
         raise CommandError(f"{who} no active steward of {dataset.slug}; name one with --user")

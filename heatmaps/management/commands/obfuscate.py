@@ -65,19 +65,19 @@ class Command(PureCommand):
         source, output = Path(options["file"]), Path(options["output"])
         _check_output(output, source)
         blur = _blur(options, region, radius_m)
-        said = statements(blur.mechanism, radius_m=radius_m, diameter_m=region.diameter_m)
+        sentences = statements(blur.mechanism, radius_m=radius_m, diameter_m=region.diameter_m)
         tally = blur.check(source)
         with Replacement(output) as new:
             new.write(lambda stream: blur.write(source, stream, SystemSource(), tally))
-        self._report(blur, tally, said, options)
+        self._report(blur, tally, sentences, options)
 
-    def _report(self, blur: Blur, tally: Tally, said: tuple[str, ...], options: dict[str, Any]) -> None:
+    def _report(self, blur: Blur, tally: Tally, sentences: tuple[str, ...], options: dict[str, Any]) -> None:
         self.say_left_out(tally.rejected, tally.first_rejections)
         if tally.left_out:
             self.stderr.write(f"rows left out, beyond --max-reports: {tally.left_out}")
         if tally.outside:
             self.stderr.write(f"rows outside the bbox, counted at its border: {tally.outside}")
-        self.tell(options, _result(blur, options), [f"Written: {options['output']}."], notes=said)
+        self.tell(options, _result(blur, options), [f"Written: {options['output']}."], notes=sentences)
 
 
 def _blur(options: dict[str, Any], region: Region, radius_m: int) -> Blur:
@@ -100,7 +100,7 @@ def _blur(options: dict[str, Any], region: Region, radius_m: int) -> Blur:
 
 
 def _cells(options: dict[str, Any], region: Region, radius_m: Fraction) -> dict[str, Any]:
-    """The lattice and, where one was given, the prior over it."""
+    """Returns the lattice and, where one was given, the prior over it."""
     name, text = options["mechanism"], options["cell_m"]
     cell_m = None if text is None else exact_decimal("cell_m", text, low=0, low_open=True, high=10**8)
     lattice = local.lattice_for(name, region, radius_m=radius_m, cell_m=cell_m)

@@ -30,8 +30,8 @@ class Command(PureCommand):
         add("--json", action="store_true", help="print one JSON object")
 
     def run_on(self, options: dict[str, Any]) -> None:
-        found = plan([_wish(text) for text in options["protect"]], options["radius_m"])
-        self.tell(options, _result(found), _lines(found))
+        planned_alpha = plan([_wish(text) for text in options["protect"]], options["radius_m"])
+        self.tell(options, _result(planned_alpha), _lines(planned_alpha))
 
 
 def _wish(text: str) -> Wish:
@@ -41,18 +41,18 @@ def _wish(text: str) -> Wish:
     return wish(*parts)
 
 
-def _lines(found: PlannedAlpha) -> list[str]:
-    lines = [wish_sentence(each) for each in found.wishes]
-    lines.append(f"alpha per metre: {rounded_down(found.alpha_per_m)}")
-    lines += plan_sentences(found.alpha_per_m, found.wishes)
-    if found.epsilon is not None:
-        lines.append(f"epsilon at the radius: {rounded_down(found.epsilon)}")
+def _lines(planned_alpha: PlannedAlpha) -> list[str]:
+    lines = [wish_sentence(each) for each in planned_alpha.wishes]
+    lines.append(f"alpha per metre: {rounded_down(planned_alpha.alpha_per_m)}")
+    lines += plan_sentences(planned_alpha.alpha_per_m, planned_alpha.wishes)
+    if planned_alpha.epsilon is not None:
+        lines.append(f"epsilon at the radius: {rounded_down(planned_alpha.epsilon)}")
     return lines
 
 
-def _result(found: PlannedAlpha) -> dict[str, object]:
+def _result(planned_alpha: PlannedAlpha) -> dict[str, object]:
     return {
-        "alpha_per_m": rounded_down(found.alpha_per_m),
-        "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),
-        "sentences": list(plan_sentences(found.alpha_per_m, found.wishes)),
+        "alpha_per_m": rounded_down(planned_alpha.alpha_per_m),
+        "epsilon": None if planned_alpha.epsilon is None else rounded_down(planned_alpha.epsilon),
+        "sentences": list(plan_sentences(planned_alpha.alpha_per_m, planned_alpha.wishes)),
     }

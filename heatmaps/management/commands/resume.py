@@ -22,7 +22,7 @@ _QUESTION = (
 
 
 def charge(text: str) -> tuple[tuple[str, AccountKind], int | None]:
-    """`SLUG:ACCOUNT=AMOUNT`, with the amount in units of the account. Errors: ArgumentTypeError."""
+    """Parses `SLUG:ACCOUNT=AMOUNT`, with the amount in units of the account. Errors: ArgumentTypeError."""
     name, _, amount = text.partition("=")
     slug, _, kind = name.partition(":")
     kinds = sorted({str(kind) for kinds in ACCOUNTS.values() for kind in kinds})
@@ -95,7 +95,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _other_copy(self) -> str:
-        """Errors: CommandError where nobody can be asked, or the other copy still runs."""
+        """Asks about the other copy. Errors: CommandError where nobody can be asked, or it still runs."""
         try:
             answer = input(_QUESTION).strip().lower()
         except EOFError:

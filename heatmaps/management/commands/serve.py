@@ -51,7 +51,7 @@ class Command(BaseCommand):
     ) -> None:
         alone = server.only_server(settings.STATE_DIR) if server.is_embedded() else nullcontext()
         try:
-            tls = certificates.chosen(certificate, key)
+            tls = certificates.optional_context(certificate, key)
             _check_origin(tls)
             for doubt in filter(None, [proxy.doubt(), *certificates.doubts(certificate, key)]):
                 self.stderr.write(self.style.WARNING(doubt))

@@ -33,10 +33,10 @@ class Command(BaseCommand):
 
     def _datasets(self, slug: str | None) -> list[Dataset]:
         datasets = Dataset.objects.order_by("slug")
-        chosen = list(datasets if slug is None else datasets.filter(slug=slug))
-        if slug is not None and not chosen:
+        selection = list(datasets if slug is None else datasets.filter(slug=slug))
+        if slug is not None and not selection:
             raise CommandError(f"no dataset is named {slug}")
-        return chosen
+        return selection
 
 
 def _line(dataset: Dataset, report: Report) -> str:

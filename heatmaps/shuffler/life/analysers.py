@@ -15,12 +15,12 @@ def write_token(collection: Collection, token: str) -> None:
 
 
 def of_collection(collection: Collection) -> Analyser:
-    """Errors: OSError where the token's file is gone."""
+    """Makes the collection's analyser. Errors: OSError where the token's file is gone."""
     return Analyser(url=collection.analyser_url, token=_path(collection).read_text())
 
 
 def is_safe(url: str) -> bool:
-    """Whether nobody on the way reads what is asked there: TLS, or this machine."""
+    """Returns whether nobody on the way reads what is asked there: TLS, or this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def close_due(collection: Collection) -> None:
-    """Take no more packets of rounds whose closing moment has come."""
+    """Takes no more packets of rounds whose closing moment has come."""
     now = int(time.time())
     for due in Round.objects.filter(collection=collection, state=State.READY, closes_at__lte=now):
         Round.objects.filter(pk=due.pk, state=State.READY).update(state=State.CLOSING)
@@ -37,14 +37,14 @@ def close_due(collection: Collection) -> None:
 
 
 def hand_over(closed: Round, analyser: Analyser) -> None:
-    """Hand over, and forget when it is acknowledged. Errors: AnalyserAway, AnalyserRefuses."""
+    """Hands over, and forgets when it is acknowledged. Errors: AnalyserAway, AnalyserRefuses."""
     batch, reports = mixed(closed)
     analyser.hand_over(closed.pk, batch, reports=reports)
     forgetting.end(closed, State.HANDED_OVER if batch.nbytes else State.TOO_FEW)
 
 
 def mixed(closed: Round) -> tuple[memoryview, int]:
-    """The sealed messages of all, ascending, each once, and of how many reports; empty with too few.
+    """Returns all sealed messages, ascending, each once, and the number of reports; empty with too few.
 
     The order is a function of the set of messages: nothing is left in it of who sent which, or when, and
     unlike a random order it is the same when a killed hand-over is repeated.
@@ -53,26 +53,26 @@ def mixed(closed: Round) -> tuple[memoryview, int]:
     if (stored := file.count()) < closed.least_reports:
         return memoryview(b""), stored
     opener = sealing.PacketOpener(round_files.read_key(closed.pk), closed.facts)
-    joined, reports = bytearray(), 0
+    messages, reports = bytearray(), 0
     for packet in file.packets():
         if (opened := opener.opened(packet)) is not None:
-            joined += opened
+            messages += opened
             reports += 1
     if reports < closed.least_reports:
         return memoryview(b""), reports
-    return ascending(joined, sealing.OVERHEAD_BYTES + closed.message_bytes), reports
+    return ascending(messages, sealing.OVERHEAD_BYTES + closed.message_bytes), reports
 
 
-def ascending(joined: bytearray, size: int) -> memoryview:
-    """The messages of `size` bytes in ascending order, each once: the front of `joined`, without a copy."""
-    messages: NDArray[np.bytes_] = np.frombuffer(joined, dtype=f"S{size}")
+def ascending(content: bytearray, size: int) -> memoryview:
+    """Sorts the messages of `size` bytes, each once: the front of `content`, without a copy."""
+    messages: NDArray[np.bytes_] = np.frombuffer(content, dtype=f"S{size}")
     messages.sort()  # texts of one length compare as their bytes
     is_new = np.ones(len(messages), dtype=np.bool_)
     is_new[1:] = messages[1:] != messages[:-1]
-    kept = 0
+    count = 0
     for start in range(0, len(messages), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        chosen = messages[part][is_new[part]]
-        messages[kept : kept + len(chosen)] = chosen  # never beyond what was read
-        kept += len(chosen)
-    return memoryview(joined)[: kept * size]
+        new = messages[part][is_new[part]]
+        messages[count : count + len(new)] = new  # never beyond what was read
+        count += len(new)
+    return memoryview(content)[: count * size]

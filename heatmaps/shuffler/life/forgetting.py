@@ -16,7 +16,7 @@ _in_log.set()
 
 
 def end(ended: Round, state: State) -> None:
-    """Move a round to a final state and forget it.
+    """Moves a round to a final state and forgets it.
 
     State and rows go in one step. What a process killed after it leaves in files, `finish` finds.
     """
@@ -29,7 +29,7 @@ def end(ended: Round, state: State) -> None:
 
 
 def finish(collection: Collection) -> None:
-    """Destroy the files of this collection's rounds that ended, and what SQLite still has of them."""
+    """Destroys the files of this collection's rounds that ended, and what SQLite still has of them."""
     for ended in Round.objects.filter(collection=collection, state__in=FINAL).only("pk"):
         if round_files.folder(ended.pk).exists():
             _destroy(ended.pk)
@@ -44,7 +44,7 @@ def finish(collection: Collection) -> None:
 
 
 def destroy_orphans() -> None:
-    """Destroy files of rounds that no row came to be of; before anything else makes files."""
+    """Destroys files of rounds that no row came to be of; before anything else makes files."""
     for path in settings.ROUNDS_DIR.iterdir():
         if not Round.objects.filter(pk=path.name).exists():
             round_files.destroy_all(UUID(path.name))

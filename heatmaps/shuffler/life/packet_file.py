@@ -48,7 +48,7 @@ class PacketFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the whole file."""
+        """Returns the bytes of the whole file."""
         return self.places * (_HEAD_BYTES + self.packet_bytes)
 
     def make(self) -> None:
@@ -119,7 +119,7 @@ class PacketFile:
         return self.places * _HEAD_BYTES + slot * self.packet_bytes
 
     def _heads(self) -> NDArray[np.uint64]:
-        """A row of words for each slot: the first one is 0 where it is empty (of a digest: once in 2^64)."""
+        """Returns a row of words a slot: the first one is 0 where it is empty (of a digest: once in 2^64)."""
         return np.memmap(self.path, np.uint64, "r", shape=(self.places, _HEAD_BYTES // 8))
 
     @contextmanager
@@ -136,6 +136,6 @@ def _check(digest: bytes, packet: bytes) -> bytes:
 
 
 def _write_at(file: int, content: bytes, start: int) -> None:
-    """Errors: OSError, also where less was written."""
+    """Writes bytes at a place. Errors: OSError, also where less was written."""
     if os.pwrite(file, content, start) != len(content):
         raise OSError("a packet was written in part")

@@ -39,7 +39,7 @@ class NotYet(Exception):  # noqa: N818 - reads as what it says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RoundPlan:
     """A planned round, as the analyser lists it."""
 
     id: UUID
@@ -54,8 +54,8 @@ class Plan:
     message_bytes: int
 
     @classmethod
-    def read(cls, listed: dict[str, Any]) -> "Plan | None":
-        """None where something of it is missing or of another kind."""
+    def read(cls, listed: dict[str, Any]) -> "RoundPlan | None":
+        """Reads a listed plan; None where something of it is missing or of another kind."""
         numbers = {name: listed.get(name) for name in cls.__dataclass_fields__ if name not in _NO_NUMBERS}
         for name, value in numbers.items():
             most = _MOST_MOMENT if name.endswith("_at") else _MOST_NUMBER
@@ -77,8 +77,8 @@ def read_id(listed: dict[str, Any]) -> UUID | None:
     return round_id if str(round_id) == listed["round"] else None
 
 
-def prepare(collection: Collection, plan: Plan) -> Round:
-    """Make key and invitations of a round, before its opening moment. Errors: NotYet."""
+def prepare(collection: Collection, plan: RoundPlan) -> Round:
+    """Makes key and invitations of a round, before its opening moment. Errors: NotYet."""
     if plan.opens_at <= time.time():
         raise NotYet("its opening moment has passed")
     people = Person.objects.filter(collection=collection).order_by("pk")
@@ -99,12 +99,12 @@ def prepare(collection: Collection, plan: Plan) -> Round:
     with _making:
         if Round.objects.filter(pk=plan.id).exists():
             raise NotYet("it has the id of another collection's round")
-        made = _make(collection, plan, names, places)
-    _log.info("round %s: key and invitations are made", made.id)
-    return made
+        prepared = _make(collection, plan, names, places)
+    _log.info("round %s: key and invitations are made", prepared.id)
+    return prepared
 
 
-def _make(collection: Collection, plan: Plan, names: list[str], places: int) -> Round:
+def _make(collection: Collection, plan: RoundPlan, names: list[str], places: int) -> Round:
     private_key, public_key = sealing.new_key()
     secrets = [(name, secret_texts.new()) for name in names for _ in range(plan.reports_per_person)]
     digests = sorted(secret_texts.digest(secret) for _, secret in secrets)
@@ -140,7 +140,7 @@ def _make(collection: Collection, plan: Plan, names: list[str], places: int) -> 
 
 
 def _make_room(row: Round) -> None:
-    """Errors: NotYet where the disk has none for the packets of everybody."""
+    """Makes the packet file. Errors: NotYet where the disk has no room for everybody's packets."""
     file = PacketFile.of_round(row)
     free = shutil.disk_usage(settings.ROUNDS_DIR).free - _SPARE_BYTES
     if file.size > free:
@@ -149,7 +149,7 @@ def _make_room(row: Round) -> None:
 
 
 def commit(prepared: Round, analyser: Analyser) -> None:
-    """Tell the analyser, check its facts, and take packets from their opening moment.
+    """Tells the analyser, checks its facts, and takes packets from their opening moment.
 
     Errors: AnalyserAway, AnalyserRefuses.
     """

@@ -47,7 +47,7 @@ class Poller:
         return thread
 
     def _watch(self) -> None:
-        """Begin with collections that were joined while this process runs."""
+        """Begins with collections that were joined while this process runs."""
         while not self._stopping.is_set():
             try:
                 for collection in Collection.objects.all():
@@ -73,7 +73,7 @@ class Poller:
 
 
 def _turn(collection_id: int) -> bool:
-    """Look after a collection; True where its analyser did not answer, or refused."""
+    """Looks after a collection; True where its analyser did not answer, or refused."""
     collection = Collection.objects.get(pk=collection_id)
     try:
         refusals = look_after(collection)
@@ -86,7 +86,7 @@ def _turn(collection_id: int) -> bool:
 
 
 def look_after(collection: Collection) -> list[AnalyserRefuses]:
-    """One turn: what is due here first, which needs no analyser. What it refuses holds up no other round.
+    """Makes one turn: first what is due here, without an analyser. What one refuses holds up no other round.
 
     Errors: AnalyserAway.
     """
@@ -112,14 +112,14 @@ def look_after(collection: Collection) -> list[AnalyserRefuses]:
 
 
 def _hide_moments(collection: Collection) -> None:
-    """Else the system's moment of each file's last change would be that of the last packet."""
+    """Overwrites moments: a file's last change would else be that of the last packet."""
     for taking in Round.objects.filter(collection=collection, state=State.READY):
         with suppress(FileNotFoundError):  # the other rounds go on
             PacketFile.of_round(taking).hide_times()
 
 
 def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[AnalyserRefuses]:
-    """A round that is refused does not hold up others; the list of rounds may say that it is over."""
+    """Hands over closed rounds; one that is refused holds up no others: the list may say that it is over."""
     refusals = []
     for closed in Round.objects.filter(collection=collection, state=State.CLOSING).order_by("number"):
         try:
@@ -133,24 +133,28 @@ def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[Analys
 
 def _follow_round(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
     round_id, state = planning.read_id(listed), listed.get("state")
-    known = Round.objects.filter(collection=collection, pk=round_id).first() if round_id else None
-    if known is None:
+    stored_round = Round.objects.filter(collection=collection, pk=round_id).first() if round_id else None
+    if stored_round is None:
         if state == "planned":
             _plan(collection, analyser, listed)
-    elif known.state in FINAL:
+    elif stored_round.state in FINAL:
         pass
     elif state == "cancelled":
-        forgetting.end(known, State.CANCELLED)
+        forgetting.end(stored_round, State.CANCELLED)
     elif state in _DECIDED:
-        forgetting.end(known, State.GIVEN_UP)
-    elif known.state == State.PREPARED and state in _COMMITTED:
-        planning.commit(known, analyser)
-    elif known.facts_sha256 and listed.get("facts_sha256") not in (known.facts_sha256, "", None):
-        _say_once(f"round {known.pk}: the analyser names other facts than it gave")
+        forgetting.end(stored_round, State.GIVEN_UP)
+    elif stored_round.state == State.PREPARED and state in _COMMITTED:
+        planning.commit(stored_round, analyser)
+    elif stored_round.facts_sha256 and listed.get("facts_sha256") not in (
+        stored_round.facts_sha256,
+        "",
+        None,
+    ):
+        _say_once(f"round {stored_round.pk}: the analyser names other facts than it gave")
 
 
 def _plan(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
-    plan = planning.Plan.read(listed)
+    plan = planning.RoundPlan.read(listed)
     if plan is None:
         _say_once(f"collection {collection.slug}: the analyser lists a round that cannot be read")
         return
@@ -164,12 +168,12 @@ def _plan(collection: Collection, analyser: Analyser, listed: dict[str, Any]) ->
 
 @lru_cache(maxsize=1000)
 def _say_once(line: str) -> None:
-    """Not at every turn again."""
+    """Logs a line once, not at every turn again."""
     _log.warning("%s", line)
 
 
 def _pause(collection_id: int, failures: int) -> float:
-    """Seconds until the next turn, which the next closing moment does not wait for."""
+    """Returns seconds until the next turn, which the next closing moment does not wait for."""
     now = time.time()
     due = Round.objects.filter(collection_id=collection_id, state=State.READY, closes_at__gt=now)
     if (first := due.order_by("closes_at").first()) is None:
@@ -178,6 +182,6 @@ def _pause(collection_id: int, failures: int) -> float:
 
 
 def _backed_off(failures: int) -> float:
-    """Doubled with each failure."""
+    """Returns seconds to wait, doubled with each failure."""
     most = max(MOST_SECONDS, settings.POLL_SECONDS)
     return min(settings.POLL_SECONDS * 2.0 ** min(failures, 10), most)

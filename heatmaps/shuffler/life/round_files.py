@@ -29,7 +29,7 @@ def write_key(round_id: UUID, private_key: bytes) -> None:
 
 
 def read_key(round_id: UUID) -> bytes:
-    """Errors: OSError."""
+    """Reads the round's private key. Errors: OSError."""
     return (folder(round_id) / KEY).read_bytes()
 
 
@@ -42,7 +42,7 @@ def write_secrets(round_id: UUID, secrets: Secrets) -> None:
 
 
 def read_secrets(round_id: UUID) -> Secrets | None:
-    """None once they were handed out, or the round is over."""
+    """Reads names and secrets; None once they were handed out, or the round is over."""
     try:
         content = (folder(round_id) / SECRETS).read_bytes()
     except FileNotFoundError:

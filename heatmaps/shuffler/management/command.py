@@ -28,8 +28,8 @@ class ShufflerCommand(BaseCommand):
 
 
 def collection(slug: str) -> Collection:
-    """Errors: CommandError."""
-    found = Collection.objects.filter(slug=slug).first()
-    if found is None:
+    """Returns the collection that was joined. Errors: CommandError."""
+    row = Collection.objects.filter(slug=slug).first()
+    if row is None:
         raise CommandError(f"no collection {slug} was joined; `join` does")
-    return found
+    return row

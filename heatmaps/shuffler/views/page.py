@@ -39,7 +39,7 @@ _PAGE: Final = ""
 
 @require_safe
 def file(request: HttpRequest, name: str = _PAGE) -> HttpResponse:
-    """The page, which is the same for everybody (its round stands behind the link's #), or a file of it."""
+    """Serves the page, the same for everybody (its round stands behind the link's #), or a file of it."""
     content = _places() if name == PLACES else _files().get(name)
     if content is None:
         return problems.answer(problems.Refusal("not_found"))
@@ -57,14 +57,14 @@ def file(request: HttpRequest, name: str = _PAGE) -> HttpResponse:
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """Whether this process and its database answer."""
+    """Returns whether this process and its database answer."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
 def _files() -> dict[str, bytes]:
-    """Content by address below /contribute/: what the bundle lists, so that no address leads elsewhere."""
+    """Returns content by address below /contribute/: what the bundle lists, so no address leads elsewhere."""
     try:
         return _bundled()
     except FileNotFoundError:  # its packages are not installed
@@ -72,19 +72,19 @@ def _files() -> dict[str, bytes]:
 
 
 def _places() -> bytes:
-    """Whatever page asks for it, at whatever moment: nothing in it depends on who asks."""
+    """Returns cities for whatever page asks, at whatever moment: nothing in it depends on who asks."""
     own = settings.STATE_DIR / PLACES
     return own.read_bytes() if own.is_file() else towns.listed()
 
 
 @cache
 def _bundled() -> dict[str, bytes]:
-    """Read once: devices would refuse files that are not those of their list."""
+    """Reads once: devices would refuse files that are not those of their list."""
     manifest, _ = bundle(settings.PAGE_DIR, settings.HPKE_DIR)
-    found = {BUNDLE: canonical(manifest)}
+    files = {BUNDLE: canonical(manifest)}
     for name, _ in manifest:
-        found[name] = _path(name).read_bytes()
-    return found
+        files[name] = _path(name).read_bytes()
+    return files
 
 
 def _path(name: str) -> Path:

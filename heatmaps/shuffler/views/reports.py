@@ -26,7 +26,7 @@ View = Callable[[HttpRequest, UUID], HttpResponse]
 
 
 def refuses(view: View) -> View:
-    """A view whose refusals are answers."""
+    """Makes a view whose refusals are answers."""
 
     @wraps(view)
     def answer(request: HttpRequest, round_id: UUID) -> HttpResponse:
@@ -42,42 +42,42 @@ def refuses(view: View) -> View:
 @require_POST
 @refuses
 def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """Store a packet; its receipt goes out once it is on the disk."""
-    open_one = open_round(round_id)
-    size = sealing.packet_bytes(open_one.messages, open_one.message_bytes)
+    """Stores a packet; its receipt goes out once it is on the disk."""
+    stored_round = open_round(round_id)
+    size = sealing.packet_bytes(stored_round.messages, stored_round.message_bytes)
     if body_length(request) != size:
         raise Refusal("wrong_size")
-    invitation = _invitation(request, open_one)
+    invitation = _invitation(request, stored_round)
     if invitation is None:
         attempts.was_wrong(request)
         raise Refusal("unknown_invitation")
     packet = request.read(size)
     if len(packet) != size:
         raise Refusal("wrong_size")
-    is_new = _store(open_one, invitation, packet)
+    is_new = _store(stored_round, invitation, packet)
     return JsonResponse({"receipt": hashlib.sha256(packet).hexdigest()}, status=201 if is_new else 200)
 
 
 @require_POST
 @refuses
 def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """A new invitation of an open link. It takes no place: a report does, which may come much later."""
+    """Gives a new invitation of an open link. It takes no place: a report does, which may come much later."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refusal("cross_site")  # another website would use up places with its visitors' browsers
-    open_one = open_round(round_id)
-    if not open_one.open_link:
+    stored_round = open_round(round_id)
+    if not stored_round.open_link:
         raise Refusal("unknown_round")
-    attempts.ask_for_invitation(request, round_id, places=open_one.places)
-    link_key = round_files.read_link_key(open_one.pk)
+    attempts.ask_for_invitation(request, round_id, places=stored_round.places)
+    link_key = round_files.read_link_key(stored_round.pk)
     if link_key is None:
         raise Refusal("round_closed")
-    if PacketFile.of_round(open_one).free_slot() is None:
+    if PacketFile.of_round(stored_round).free_slot() is None:
         raise Refusal("too_many_requests")
     return JsonResponse({"invitation": secret_texts.new_of_link(link_key)}, status=201)
 
 
-def _invitation(request: HttpRequest, open_one: Round) -> Invitation | None:
-    """The row of an invitation, or one as it would be of an open link's; None for any other text.
+def _invitation(request: HttpRequest, stored_round: Round) -> Invitation | None:
+    """Returns an invitation's row, or one as it would be of an open link's; None for any other text.
 
     Looking a hash up tells by its time nothing of the secret.
     """
@@ -85,18 +85,20 @@ def _invitation(request: HttpRequest, open_one: Round) -> Invitation | None:
     if not secret_texts.is_one(secret):
         return None
     digest = secret_texts.digest(secret)
-    if open_one.open_link:
-        link_key = round_files.read_link_key(open_one.pk)
+    if stored_round.open_link:
+        link_key = round_files.read_link_key(stored_round.pk)
         if link_key is not None and secret_texts.is_of_link(secret, link_key):
-            return Invitation(round=open_one, digest=digest)
-    return Invitation.objects.filter(round=open_one, digest=digest).first()
+            return Invitation(round=stored_round, digest=digest)
+    return Invitation.objects.filter(round=stored_round, digest=digest).first()
 
 
-def _store(open_one: Round, invitation: Invitation, packet: bytes) -> bool:
-    """True where the packet is new, False where it was there. Errors: Refusal."""
-    file, digest = PacketFile.of_round(open_one), bytes.fromhex(invitation.digest)
+def _store(stored_round: Round, invitation: Invitation, packet: bytes) -> bool:
+    """Stores a packet; True where it is new, False where it was there. Errors: Refusal."""
+    file, digest = PacketFile.of_round(stored_round), bytes.fromhex(invitation.digest)
     with transaction.atomic():
-        _check_ready(open_one)
+        # Within the transaction: closing is one, too, and one of both comes first.
+        if not Round.objects.filter(pk=stored_round.pk, state=State.READY).exists():
+            raise Refusal("round_closed")
         slot = file.slot_of(digest) if invitation.slot is None else invitation.slot
         stored = None if slot is None else file.read(slot)
         if stored is None:
@@ -109,9 +111,3 @@ def _store(open_one: Round, invitation: Invitation, packet: bytes) -> bool:
             raise Refusal("invitation_used")
         file.sync()
     return False
-
-
-def _check_ready(open_one: Round) -> None:
-    """Within the transaction: closing is one, too, and one of both comes first. Errors: Refusal."""
-    if not Round.objects.filter(pk=open_one.pk, state=State.READY).exists():
-        raise Refusal("round_closed")

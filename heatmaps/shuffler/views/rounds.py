@@ -13,43 +13,43 @@ from heatmaps.shuffler.models import Round, State
 
 
 def open_round(round_id: UUID) -> Round:
-    """A round that takes packets now. Errors: Refusal."""
-    known = Round.objects.filter(pk=round_id).exclude(facts="").defer("facts").first()
+    """Returns a round that takes packets now. Errors: Refusal."""
+    stored_round = Round.objects.filter(pk=round_id).exclude(facts="").defer("facts").first()
     now = time.time()
-    if known is None:
+    if stored_round is None:
         raise problems.Refusal("unknown_round")
-    if known.state != State.READY or now >= known.closes_at:
+    if stored_round.state != State.READY or now >= stored_round.closes_at:
         raise problems.Refusal("round_closed")
-    if now < known.opens_at:
+    if now < stored_round.opens_at:
         raise problems.Refusal("round_not_open")
-    return known
+    return stored_round
 
 
 @require_safe
 def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """The very bytes that devices hash."""
-    known = Round.objects.filter(pk=round_id).exclude(facts="").first()
-    if known is None:
+    """Serves the very bytes that devices hash."""
+    stored_round = Round.objects.filter(pk=round_id).exclude(facts="").first()
+    if stored_round is None:
         return problems.answer(problems.Refusal("unknown_round"))
-    etag = f'"{known.facts_sha256}"'
+    etag = f'"{stored_round.facts_sha256}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        response = HttpResponse(known.facts.encode(), content_type="application/json")
+        response = HttpResponse(stored_round.facts.encode(), content_type="application/json")
     _show_all(response, etag)
     return response
 
 
 @require_safe
 def table(request: HttpRequest, round_id: UUID) -> HttpResponseBase:
-    """The table, until the round ends."""
-    known = Round.objects.filter(pk=round_id).exclude(facts="").defer("facts").first()
+    """Serves the table, until the round ends."""
+    stored_round = Round.objects.filter(pk=round_id).exclude(facts="").defer("facts").first()
     try:
-        file = None if known is None else round_files.table(known.pk).open("rb")
+        file = None if stored_round is None else round_files.table(stored_round.pk).open("rb")
     except FileNotFoundError:
         file = None
-    if known is None or file is None:
+    if stored_round is None or file is None:
         return problems.answer(problems.Refusal("unknown_round"))
-    etag = f'"table-{known.facts_sha256}"'  # the facts hold the table's hash
+    etag = f'"table-{stored_round.facts_sha256}"'  # the facts hold the table's hash
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         response = FileResponse(file, content_type="application/octet-stream")

@@ -21,7 +21,10 @@ KINDS: Final[dict[str, type[Encoding]]] = {
 
 
 def encoding_of(values: object) -> Encoding:
-    """Errors: `DeviceError` for a kind that is not known, and for fields that do not fit together."""
+    """Reads an encoding.
+
+    Errors: `DeviceError` for a kind that is not known, and for fields that do not fit together.
+    """
     kind = values.get("kind") if isinstance(values, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         refuse("encoding: kind")

@@ -50,7 +50,7 @@ class Axes(Encoding):
             axis.check_table(sums)
 
     def losses(self, table: bytes, ground: Ground) -> Losses:
-        """Of columns and of rows together: both are drawn by themselves, so what they cost adds up."""
+        """Adds the losses of columns and of rows: both are drawn by themselves."""
         lattice = self.lattice
         across, along = (
             # Twice what one sign has, so that all are whole.
@@ -68,13 +68,13 @@ class Axes(Encoding):
         return Losses(near=near, anywhere=across[-1] + along[-1])
 
     def laws(self, table: bytes) -> tuple[tuple[AxisNoise, RunningSums], tuple[AxisNoise, RunningSums]]:
-        """Columns' and rows', each with its running sums."""
+        """Returns the noise of columns and of rows, each with its running sums."""
         lattice = self.lattice
         columns = RunningSums(table=table, count=lattice.columns)
         rows = RunningSums(table=table, count=lattice.rows, start=8 * lattice.columns)
         return (self.across, columns), (self.along, rows)
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         return [self.moved(cells[0], table, words)]
 
     def moved(self, finest: Cell, table: bytes, words: WordSource) -> bytes:

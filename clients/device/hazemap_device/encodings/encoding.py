@@ -20,7 +20,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What cells measure: metres of a region's width and height, and the radius of a promise."""
+    """Measures cells: metres of a region's width and height, and the radius of a promise."""
 
     width_m: float
     height_m: float
@@ -57,7 +57,7 @@ class Encoding(ABC):
         """Counts the bytes of the table that belongs to these parameters."""
 
     def check_places(self, count: int) -> None:
-        """Errors: `DeviceError` where one place is asked for and there are none or several."""
+        """Checks the number of places. Errors: `DeviceError` for none, or several where one is asked for."""
         if count < 1:
             raise DeviceError("bad_places", "This round asks for a place. Give one.")
         if count > 1 and not self.takes_many:
@@ -70,15 +70,15 @@ class Encoding(ABC):
             raise DeviceError(
                 "bad_table", "The round's table has another size than agreed. Do not take part."
             )
-        return self._drawn(cells, table, words)
+        return self._draw(cells, table, words)
 
     def check_table(self, table: bytes) -> None:
-        """Errors: `DeviceError` where the table is no law at all. This one is for kinds without a table."""
+        """Checks that the table is a law; this one is for kinds without a table. Errors: `DeviceError`."""
         del table
 
     def losses(self, table: bytes, ground: Ground) -> Losses:
-        """What one report costs, computed from the integers that it is drawn with; of local kinds."""
+        """Computes what one report costs from the integers that it is drawn with; for local kinds."""
         raise NotImplementedError
 
     @abstractmethod
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]: ...
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]: ...

@@ -16,7 +16,10 @@ from hazemap_device.encodings.encoding import Ground, Losses
 
 
 def losses(quadrant: list[list[int]], uniform: int, ground: Ground) -> Losses:
-    """Of noise on both axes. quadrant: weights by offsets of columns, then of rows, for one pair of signs."""
+    """Computes the losses of noise on both axes.
+
+    quadrant: weights by offsets of columns, then of rows, for one pair of signs.
+    """
     across_m, along_m = ground.width_m / len(quadrant), ground.height_m / len(quadrant[0])
     near = anywhere = 0.0
     for weights in _both(quadrant):
@@ -27,15 +30,15 @@ def losses(quadrant: list[list[int]], uniform: int, ground: Ground) -> Losses:
 
 
 def losses_by_move(law: list[int], uniform: int) -> list[float]:
-    """Of noise on one axis: by number of cells, the largest loss of a move that is no longer."""
-    found = [0.0] * len(law)
-    for weights in _one(law):
+    """Computes, for noise on one axis, by number of cells the largest loss of a move that is no longer."""
+    losses = [0.0] * len(law)
+    for weights in _weights(law):
         logs = [math.log(weight + uniform) for weight in weights]
         highest = logs
         for move in range(1, len(logs)):
             highest = _wider(highest)
-            found[move] = max(found[move], *map(sub, highest, logs))
-    return list(accumulate(found, max))
+            losses[move] = max(losses[move], *map(sub, highest, logs))
+    return list(accumulate(losses, max))
 
 
 def reach(across_m: float, along_m: float, radius_m: float, rows: int) -> int:
@@ -45,37 +48,37 @@ def reach(across_m: float, along_m: float, radius_m: float, rows: int) -> int:
 
 
 def _near(logs: list[list[float]], across_m: float, along_m: float, radius_m: float) -> float:
-    """The largest change over moves within a radius: by number of columns, all rows in reach at once."""
+    """Finds the largest change over moves within a radius: by columns, all rows in reach at once."""
     farthest = min(len(logs) - 1, math.floor(radius_m / across_m))
-    highest, rows, found = logs, 0, 0.0
+    highest, rows, largest = logs, 0, 0.0
     for columns in range(farthest, -1, -1):  # so that the reach along rows only grows
         while rows < reach(columns * across_m, along_m, radius_m, len(logs[0])):
             highest, rows = [_wider(column) for column in highest], rows + 1
         for place in range(len(logs) - columns):
             here, there = place, place + columns
-            found = max(found, *map(sub, highest[there], logs[here]))
-            found = max(found, *map(sub, highest[here], logs[there]))
-    return found
+            largest = max(largest, *map(sub, highest[there], logs[here]))
+            largest = max(largest, *map(sub, highest[here], logs[there]))
+    return largest
 
 
 def _wider(highest: list[float]) -> list[float]:
-    """From the largest of so many neighbours to that of one more on either side."""
+    """Widens the largest of so many neighbours to that of one more on either side."""
     return list(map(max, highest, [*highest[1:], highest[-1]], [highest[0], *highest[:-1]]))
 
 
 def _both(quadrant: list[list[int]]) -> Iterator[list[list[int]]]:
-    """By kinds of report on columns and rows; all of them that there are."""
+    """Yields the weights by kinds of report on columns and rows; all kinds that there are."""
     columns = list(zip(*quadrant, strict=True))  # by row
-    for kind in zip(*(_one(list(column)) for column in columns), strict=True):
+    for kind in zip(*(_weights(list(column)) for column in columns), strict=True):
         yield from (list(both) for both in _rows_of(list(zip(*kind, strict=True))))
 
 
 def _rows_of(weights: list[tuple[int, ...]]) -> Iterator[list[list[int]]]:
-    for kind in zip(*(_one(list(column)) for column in weights), strict=True):
+    for kind in zip(*(_weights(list(column)) for column in weights), strict=True):
         yield [list(column) for column in kind]
 
 
-def _one(law: list[int]) -> list[list[int]]:
-    """Weights of one axis, at its border and inside; a lattice of two cells or one has no inside."""
+def _weights(law: list[int]) -> list[list[int]]:
+    """Returns weights of one axis, at its border and inside; a lattice of two cells or one has no inside."""
     border = list(accumulate(reversed(law)))[::-1]
     return [border, law[:-1]] if len(law) > 2 else [border]

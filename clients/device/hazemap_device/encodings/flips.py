@@ -31,7 +31,7 @@ class Flips(Encoding):
     def messages(self) -> int:
         return sum(self.plane.domains)
 
-    def _drawn(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
         messages = []
         for axis, value in enumerate(self.plane.values(cells[0])):
             for place in range(self.plane.domains[axis]):

@@ -45,7 +45,7 @@ class Gkrr(Encoding):
         )
 
     def losses(self, table: bytes, ground: Ground) -> Losses:  # noqa: ARG002 - it has none
-        """Of the own cell's weight beside another's: of the own district, or of another."""
+        """Compares the own cell's weight with another's: of the own district, or of another."""
         bits = self.district_cells.bit_length() - 1
         side, wide, high = 1 << self.level, 1 << (bits + 1) // 2, 1 << bits // 2  # of a district
         across_m, along_m = ground.width_m / side, ground.height_m / side
@@ -56,17 +56,17 @@ class Gkrr(Encoding):
         near = max((loss for metres, loss in moves if metres <= ground.radius_m), default=0.0)
         return Losses(near=near, anywhere=max((loss for _, loss in moves), default=0.0))
 
-    def _drawn(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
         true = morton.code(cells[0], self.level)
         return [self._reported(true, words).to_bytes(CELL_BYTES, "big")]
 
     def _reported(self, true: int, words: WordSource) -> int:
         everywhere = self.districts * self.district_cells * self.far
         district = self.district_cells * (self.near - self.far)
-        drawn = uniform_below(words, everywhere + district + self.own - self.near)
-        if drawn < everywhere:
-            return drawn // self.far
-        if drawn < everywhere + district:
+        number = uniform_below(words, everywhere + district + self.own - self.near)
+        if number < everywhere:
+            return number // self.far
+        if number < everywhere + district:
             first = true - true % self.district_cells
-            return first + (drawn - everywhere) // (self.near - self.far)
+            return first + (number - everywhere) // (self.near - self.far)
         return true

@@ -16,7 +16,7 @@ MOST_SAMPLES: Final = 10**6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Items(Encoding):
-    """So many places, drawn with replacement, as `Axes` reports each."""
+    """Reports so many places, drawn with replacement, each as `Axes` does."""
 
     kind: ClassVar[str] = "items"
     message_bytes: ClassVar[int] = CELL_BYTES
@@ -38,12 +38,13 @@ class Items(Encoding):
         return self.axes.table_bytes
 
     def check_table(self, table: bytes) -> None:
-        """What the noise of one place costs is not compared: the promise is of the whole crowd's."""
+        """Checks that the table is a law. Errors: `DeviceError`."""
+        # What the noise of one place costs is not compared: the promise is of the whole crowd's.
         self.axes.check_table(table)
         for _, sums in self.axes.laws(table):
             sums.check_law()
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         messages = []
         for _ in range(self.samples):
             place = cells[uniform_below(words, len(cells))]

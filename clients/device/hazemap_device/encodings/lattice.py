@@ -51,16 +51,16 @@ class AxisNoise:
         )
 
     def check_table(self, sums: RunningSums) -> None:
-        """Errors: `DeviceError` where the weights are not those of the sums and of all cells alike."""
+        """Raises `DeviceError` where the weights are not those of the sums and of all cells alike."""
         if sums.last + self.uniform * self.side != self.total:
             raise refused_table()
 
     def moved(self, index: int, sums: RunningSums, words: WordSource) -> int:
         """Draws what is reported of an axis instead of `index`."""
-        drawn = uniform_below(words, self.total)
-        if drawn >= sums.last:
-            return min((drawn - sums.last) // self.uniform, self.side - 1)
-        return stopped(index, sums.at_most(drawn), self.side, words)
+        number = uniform_below(words, self.total)
+        if number >= sums.last:
+            return min((number - sums.last) // self.uniform, self.side - 1)
+        return stopped(index, sums.at_most(number), self.side, words)
 
 
 def stopped(index: int, offset: int, side: int, words: WordSource) -> int:

@@ -59,15 +59,15 @@ class Offsets(Encoding):
         ]  # fmt: skip
         return events.losses(quadrant, 4 * self.uniform, ground)
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         lattice = self.lattice
         sums = RunningSums(table=table, count=lattice.size)
-        drawn = uniform_below(words, self.total)
-        if drawn >= sums.last:
-            anywhere = min((drawn - sums.last) // self.uniform, lattice.size - 1)
+        number = uniform_below(words, self.total)
+        if number >= sums.last:
+            anywhere = min((number - sums.last) // self.uniform, lattice.size - 1)
             return [lattice.message(*divmod(anywhere, lattice.rows))]
         column, row = lattice.cell(cells[0])
-        across, along = divmod(sums.at_most(drawn), lattice.rows)
+        across, along = divmod(sums.at_most(number), lattice.rows)
         # In this order: the column's sign is drawn first.
         column = stopped(column, across, lattice.columns, words)
         row = stopped(row, along, lattice.rows, words)

@@ -37,7 +37,7 @@ class Polya:
 
 
 def coin(words: WordSource, p: int, q: int) -> bool:
-    """Whether it shows heads, with probability e^(−p/q), for 0 ≤ p ≤ q."""
+    """Returns whether it shows heads, with probability e^(−p/q), for 0 ≤ p ≤ q."""
     i = 1
     while uniform_below(words, q) < p and uniform_below(words, i) == 0:
         i += 1

@@ -53,11 +53,11 @@ class Rows(Encoding):
             [math.log(weight) if weight else _NEVER for weight in self._row(table, true).weights()]
             for true in range(lattice.size)
         ]
-        for one, other in combinations(range(lattice.size), 2):
-            changes = list(map(sub, logs[one], logs[other]))
+        for cell, other in combinations(range(lattice.size), 2):
+            changes = list(map(sub, logs[cell], logs[other]))
             loss = max(*changes, -min(changes))
             anywhere = max(anywhere, loss)
-            columns, rows = map(sub, divmod(one, lattice.rows), divmod(other, lattice.rows))
+            columns, rows = map(sub, divmod(cell, lattice.rows), divmod(other, lattice.rows))
             if math.hypot(columns * across_m, rows * along_m) <= ground.radius_m:
                 near = max(near, loss)
         return Losses(near=near, anywhere=anywhere)
@@ -66,7 +66,7 @@ class Rows(Encoding):
         size = self.lattice.size
         return RunningSums(table=table, count=size, start=8 * size * true)
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         lattice = self.lattice
         column, row = lattice.cell(cells[0])
         true = column * lattice.rows + row

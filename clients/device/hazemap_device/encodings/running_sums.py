@@ -29,7 +29,7 @@ class RunningSums:
         return self.at_most(uniform_below(words, 1 << (8 * self.width)))
 
     def weights(self) -> list[int]:
-        """What each entry adds to the sum before it. Errors: `DeviceError` where a sum falls."""
+        """Returns what each entry adds to the sum before it. Errors: `DeviceError` where a sum falls."""
         sums = [self._at(index) for index in range(self.count)]
         weights = [after - before for before, after in zip([0, *sums], sums, strict=False)]
         if min(weights) < 0:
@@ -37,7 +37,7 @@ class RunningSums:
         return weights
 
     def check_law(self) -> None:
-        """Errors: `DeviceError` where a sum falls, or none of several rises: that is no law of noise."""
+        """Raises `DeviceError` where a sum falls, or none of several rises: that is no law of noise."""
         if sum(weight > 0 for weight in self.weights()[1:]) == 0 and self.count > 1:
             raise refused_table()
 

@@ -76,13 +76,13 @@ class Shares(Encoding):
             counts.check_law()
 
     def _counts(self, table: bytes) -> Iterator[RunningSums]:
-        """By level, the law of the number of clusters."""
+        """Returns, by level, the law of the number of clusters."""
         start = 0
         for entries in self.cluster_entries:
             yield RunningSums(table=table, count=entries, start=start, width=self.number_bytes)
             start += entries * self.number_bytes
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         messages, first_coordinate = [], 0
         laws = zip(self.levels, self.scales, self._counts(table), strict=True)
         for level, scale, counts in laws:

@@ -47,7 +47,7 @@ class Unary(Encoding):
     def check_table(self, table: bytes) -> None:
         RunningSums(table=table, count=2 * self.padding, width=self.number_bytes).check_law()
 
-    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+    def _draw(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         sums = RunningSums(table=table, count=2 * self.padding, width=self.number_bytes)
         messages = []
         for axis, value in enumerate(self.plane.values(cells[0])):

@@ -22,16 +22,16 @@ class Command(ShufflerCommand):
 
     def handle(self, *args: Any, slug: str, names: list[str], **options: Any) -> None:
         where = collection(slug)
-        wanted = dict.fromkeys(name for text in names for name in _names(text))
+        unique_names = dict.fromkeys(name for text in names for name in _names(text))
         with transaction.atomic():
-            known = set(Person.objects.filter(collection=where).values_list("name", flat=True))
-            new = [Person(collection=where, name=name) for name in wanted if name not in known]
+            enrolled = set(Person.objects.filter(collection=where).values_list("name", flat=True))
+            new = [Person(collection=where, name=name) for name in unique_names if name not in enrolled]
             Person.objects.bulk_create(new, batch_size=1000)
-        self.stdout.write(f"{len(new)} enrolled, {len(wanted) - len(new)} were already.")
+        self.stdout.write(f"{len(new)} enrolled, {len(unique_names) - len(new)} were already.")
 
 
 def _names(text: str) -> list[str]:
-    """What a file holds, or the one name. Errors: CommandError, which repeats no name."""
+    """Reads the names of a file, or the one name. Errors: CommandError, which repeats no name."""
     path = Path(text)
     if not path.is_file() and ("/" in text or path.suffix in {".txt", ".csv"}):
         raise CommandError(f"{path} is no file; a name has neither a slash nor the ending of a file")

@@ -44,17 +44,17 @@ class Command(ShufflerCommand):
 
 
 def _round(where: Collection, number: int) -> Round:
-    """Errors: CommandError."""
-    known = Round.objects.filter(collection=where, number=number).exclude(state__in=FINAL).first()
-    if known is None or known.state == State.CLOSING:
+    """Returns a round that people can be invited to. Errors: CommandError."""
+    stored_round = Round.objects.filter(collection=where, number=number).exclude(state__in=FINAL).first()
+    if stored_round is None or stored_round.state == State.CLOSING:
         raise CommandError(f"{where.slug} has no round {number} that people can be invited to")
-    if known.state == State.PREPARED:
+    if stored_round.state == State.PREPARED:
         raise CommandError("the analyser has not fixed the facts of this round yet")
-    return known
+    return stored_round
 
 
 def _links(ready: Round) -> list[tuple[str, str]]:
-    """Name and link. Errors: CommandError."""
+    """Returns names and links. Errors: CommandError."""
     base = f"{ready.collection.url}/contribute/#{ready.pk}"
     if ready.open_link:
         return [("", base)]
@@ -65,7 +65,7 @@ def _links(ready: Round) -> list[tuple[str, str]]:
 
 
 def _write_code(folder: Path, place: int, link: str) -> str:
-    """The name of the file: people's names are in the list alone."""
+    """Writes a code and returns its file's name: people's names are in the list alone."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{place:05}.svg"
     segno.make(link, micro=False).save(str(folder / name), scale=4, title="Hazemap")

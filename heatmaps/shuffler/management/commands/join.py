@@ -45,10 +45,10 @@ class Command(ShufflerCommand):
             raise CommandError(f"{token_file} cannot be read: {type(error).__name__}") from None
         if not token or not token.isascii() or not token.isprintable():
             raise CommandError(f"{token_file} holds no token")
-        told = {"analyser_url": analyser_url.rstrip("/"), "operator": operator, "url": url.rstrip("/")}
-        collection, is_new = Collection.objects.get_or_create(slug=slug, defaults=told)
-        if not is_new and collection.analyser_url != told["analyser_url"]:
+        fields = {"analyser_url": analyser_url.rstrip("/"), "operator": operator, "url": url.rstrip("/")}
+        collection, is_new = Collection.objects.get_or_create(slug=slug, defaults=fields)
+        if not is_new and collection.analyser_url != fields["analyser_url"]:
             raise CommandError(f"{slug} was joined at {collection.analyser_url}")
         analysers.write_token(collection, token)
-        Collection.objects.filter(pk=collection.pk).update(**told)
+        Collection.objects.filter(pk=collection.pk).update(**fields)
         self.stdout.write(f"{slug} is {'joined' if is_new else 'joined anew'}.")

@@ -66,9 +66,9 @@ class Command(ShufflerCommand):
 
 
 def _tls(options: dict[str, Any]) -> ssl.SSLContext | None:
-    """Errors: BadCertificate, CommandError."""
+    """Returns the TLS context of the options. Errors: BadCertificate, CommandError."""
     files = (options["certificate"], options["key"])
-    tls = certificate.chosen(*files)
+    tls = certificate.optional_context(*files)
     if tls is None:
         return None
     if settings.TRUSTED_PROXIES:

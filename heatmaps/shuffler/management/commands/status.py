@@ -15,13 +15,13 @@ class Command(ShufflerCommand):
         for collection in Collection.objects.order_by("slug"):
             people = Person.objects.filter(collection=collection).count()
             self.stdout.write(f"{collection.slug} at {collection.analyser_url}: {people} enrolled")
-            for one in Round.objects.filter(collection=collection).order_by("number", "opens_at"):
-                self.stdout.write(f"  round {one.number} ({one.pk}): {one.state}{_numbers(one)}")
+            for row in Round.objects.filter(collection=collection).order_by("number", "opens_at"):
+                self.stdout.write(f"  round {row.number} ({row.pk}): {row.state}{_numbers(row)}")
 
 
-def _numbers(one: Round) -> str:
-    if one.state in FINAL:
+def _numbers(row: Round) -> str:
+    if row.state in FINAL:
         return ""
-    came = PacketFile.of_round(one).count()
-    waiting = "; links not handed out yet" if round_files.read_secrets(one.pk) is not None else ""
-    return f", {came} of {one.places} reports, {one.least_reports} needed{waiting}"
+    came = PacketFile.of_round(row).count()
+    waiting = "; links not handed out yet" if round_files.read_secrets(row.pk) is not None else ""
+    return f", {came} of {row.places} reports, {row.least_reports} needed{waiting}"
