@@ -63,6 +63,8 @@ class GuidesView(ApiView):
         if not request.FILES.getlist("file"):  # an empty one is none: well formed, as the schema says
             raise ParameterError("file", "nothing", raster.ALLOWED)
         fields = body(request, GuideFileIn)
-        facts = GuideFileFacts(title=fields["title"], source=fields["source"], licence=fields.get("licence", ""))
+        facts = GuideFileFacts(
+            title=fields["title"], source=fields["source"], licence=fields.get("licence", "")
+        )
         path = Path(fields["file"].temporary_file_path())
         return Response(answers.guide_file(files.store(request.user, dataset, path, facts)), 201)

@@ -37,7 +37,10 @@ class DrawnGrid:
 
 def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> DrawnGrid:
     """Returns the grid of a released map, coarsened to `finest_level` by summing where it is finer."""
-    coarse, distinguished = _coarsened(heatmap, min(heatmap.level, finest_level)), significant_squares(heatmap)
+    coarse, distinguished = (
+        _coarsened(heatmap, min(heatmap.level, finest_level)),
+        significant_squares(heatmap),
+    )
     return DrawnGrid(
         region=region,
         level=coarse.level,
