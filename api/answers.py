@@ -75,7 +75,7 @@ def dataset(request: Request, found: Dataset) -> Body:
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
         *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
-        *(("rounds",) if found.origin.has_rounds else ()),
+        *((tab.name,) if (tab := found.origin.tab) else ()),
     )
     links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
     return _answer(
@@ -84,7 +84,7 @@ def dataset(request: Request, found: Dataset) -> Body:
         bbox=list(region_of(found)),
         version=queries.current_version(found),
         schedule=schedule(found),
-        collection=found.collection if found.origin.has_rounds else None,
+        collection=found.origin.collection(found),
         source=found.source or None,
         slot_seconds=slots.length(found).total_seconds(),
         roles=sorted(permissions.roles(request.user, found)),

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -80,11 +80,10 @@ class NewDataset:
         return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
 
     def _check_source(self) -> None:
-        found = sources.named(self.source or "")
+        source = sources.named(self.source or "")
         _empty("collection", self.collection, "devices fill a collection, and a source stays where it is")
-        if self.retention_days is not None and found.time is None:
-            reason = "the source has no column of times, by which check-ins would be left out"
-            raise ParameterError("retention_days", self.retention_days, f"nothing; {reason}")
+        if self.retention_days is not None:
+            sources.check_times(source, self.retention_days)
         if self.persons is not None and self.persons > surveys.MOST_ENROLLED:
             raise ParameterError("persons", self.persons, f"at most {surveys.MOST_ENROLLED} for a source")
 
@@ -152,6 +151,8 @@ def change(
 
 def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
     west, south, east, north = new.region
+    # A lake has no size class: it stays unsaid, also in the ledger.
+    lake = {} if new.source is None else _lake_columns(new.source)
     return Dataset(
         slug=new.slug,
         title=new.title,
@@ -163,15 +164,21 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         persons=new.persons,
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
-        # A lake has no size class: it stays unsaid, also in the ledger.
-        row_capacity=new.row_capacity if new.source is None else RowCapacity.HUGE,
         is_collection=new.collection is not None,
-        source=new.source or "",
-        source_fingerprint="" if new.source is None else sources.named(new.source).fingerprint,
-        user_form=UserForm.DECIMAL if new.source is None else UserForm.AS_SENT,
         is_demo=is_demo,
         created_by=person,
+        **{"row_capacity": new.row_capacity, "user_form": UserForm.DECIMAL} | lake,
     )
+
+
+def _lake_columns(source: str) -> dict[str, Any]:
+    """Returns the columns that a table's dataset has otherwise than one of uploads."""
+    return {
+        "row_capacity": RowCapacity.HUGE,
+        "source": source,
+        "source_fingerprint": sources.named(source).fingerprint,
+        "user_form": UserForm.AS_SENT,
+    }
 
 
 @transaction.atomic

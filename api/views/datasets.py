@@ -17,10 +17,8 @@ from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
 from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
-from heatmaps.ingest import uploads
-from heatmaps.ingest.versions import surveys
 from heatmaps.ingest.versions.schedule import Schedule
-from heatmaps.models import AccountKind, Scope
+from heatmaps.models import AccountKind, Scope, SourceSurvey
 from heatmaps.people.permissions import Act, dataset_for, may, require_creator
 from heatmaps.queries import LONGEST_SEARCH
 from mechanisms.space.grid import Region
@@ -126,7 +124,7 @@ class Versions(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List data versions, latest first. Also says when the schedule makes the next one."""
         found = dataset_for(request.user, slug)
-        to_steward = found.origin.is_elsewhere and may(request.user, found, Act.SEE_DATA)
+        to_steward = may(request.user, found, Act.SEE_DATA)
         rows = queries.versions_of(found).select_related("source_state")
         page = pagination.page(request, rows, lambda row: shown.version(row, to_steward=to_steward))
         survey = queries.survey_of(found) if to_steward else None
@@ -142,9 +140,10 @@ class Versions(ApiView):
         and where one is on its way (`survey_under_way`)."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        if found.origin.is_elsewhere:
-            return Response(shown.survey(surveys.advance_by(request.user, found)), 202)
-        return Response(shown.version(uploads.advance(request.user, found), to_steward=True), 201)
+        made = found.origin.advance(request.user, found)
+        if isinstance(made, SourceSurvey):
+            return Response(shown.survey(made), 202)
+        return Response(shown.version(made, to_steward=True), 201)
 
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:

@@ -91,7 +91,7 @@ def replay(dataset: Dataset, *, entered_by: User) -> bool:
     `entered_by`: whose name the entries bear. The caller holds the ledger's lock. Returns whether the record
     has all of its lines.
     """
-    if dataset.origin.is_elsewhere:
+    if dataset.origin.refused_opt_outs:
         return True
     _leave_out(dataset, sorted(record.recorded(dataset)), entered_by)
     return record.is_whole()
@@ -115,12 +115,8 @@ def pending(dataset: Dataset) -> int:
 
 def _check_has_entries(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if dataset.origin.is_elsewhere:
-        raise UploadError(
-            READS_A_SOURCE,
-            f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter "
-            "the user there, and take it out there",
-        )
+    if reason := dataset.origin.refused_opt_outs:
+        raise UploadError(READS_A_SOURCE, reason.format(source=dataset.source))
 
 
 def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) -> int:

@@ -131,12 +131,8 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
 def check_takes_uploads(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if dataset.origin.is_elsewhere:
-        raise UploadError(
-            READS_A_SOURCE,
-            f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins "
-            "to that table and make a new data version",
-        )
+    if reason := dataset.origin.refused_files:
+        raise UploadError(READS_A_SOURCE, reason.format(source=dataset.source))
 
 
 def undo(person: Person, upload: Upload) -> None:

@@ -53,12 +53,18 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["row_capacity"] = dataset.row_capacity
     if dataset.user_form == UserForm.DECIMAL:  # left out, as before, of the forms that there were before
         facts["user_form"] = str(dataset.user_form)
-    if dataset.origin.is_elsewhere:
-        facts |= {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
-    if dataset.origin.has_rounds:
-        collection = Collection.objects.filter(pk=dataset.pk).first()
-        facts["collection"] = "" if collection is None else collection_fact(collection)
-    return facts
+    return facts | dataset.origin.facts(dataset)
+
+
+def source_facts(dataset: Dataset) -> dict[str, int | str]:
+    """Returns what a dataset reads where it is."""
+    return {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
+
+
+def collection_facts(dataset: Dataset) -> dict[str, int | str]:
+    """Returns the hash of a dataset's collection; of one whose row is gone an empty text."""
+    collection = Collection.objects.filter(pk=dataset.pk).first()
+    return {"collection": "" if collection is None else collection_fact(collection)}
 
 
 def collection_fact(collection: Collection) -> str:

@@ -90,7 +90,7 @@ def check_bound(dataset: Dataset, number: int, bound: dict[int, str]) -> None:
     """
     covering = min((other for other in bound if other >= number), default=None)
     # A lake's tables are those of one version.
-    if covering is None or (dataset.origin.is_elsewhere and covering != number):
+    if covering is None or (dataset.origin.has_tables_of_versions and covering != number):
         raise VersionChanged
     if not hmac.compare_digest(commitment(Holdings.of(dataset.pk), covering), bound[covering]):
         raise VersionChanged

@@ -94,7 +94,7 @@ def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEn
         "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
-        "slot": slots.length(found).total_seconds() if found.origin.is_elsewhere else None,
+        "slot": slots.length(found).total_seconds(),
         "budget": queries.budget(found),
         "alerts": alerts.alerts_of(found, request.user),
         "bounds": ",".join(map(repr, region_of(found))),

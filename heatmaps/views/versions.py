@@ -7,11 +7,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.versions import retention_change, scheduled, surveys
+from heatmaps.ingest.versions import retention_change, scheduled
 from heatmaps.ingest.versions.retention import words
 from heatmaps.ingest.versions.schedule import Schedule
+from heatmaps.models import DataVersion
 from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.forms.retention import RetentionForm
 from heatmaps.views.forms.schedule import ScheduleForm
@@ -23,11 +23,9 @@ from heatmaps.views.submissions import submitted
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        if found.origin.is_elsewhere:
-            surveys.advance_by(request.user, found)  # the page itself says how far that is
-        else:
-            version = uploads.advance(request.user, found)
-            messages.success(request, f"Version {version.number} is ready: new releases read it.")
+        made = found.origin.advance(request.user, found)
+        if isinstance(made, DataVersion):  # of a survey the page itself says how far it is
+            messages.success(request, f"Version {made.number} is ready: new releases read it.")
     except UploadError as refusal:
         messages.error(request, f"No version was made: {refusal}.")
     return redirect("dataset-data", slug=found.slug)
@@ -53,10 +51,9 @@ def schedule(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def retention(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
-    now = words(found.retention_days)
+    now = words(found.retention_days) if found.retention_days else found.origin.words.retention.without_rule
     form = RetentionForm(request.POST or None, initial={"retention_days": found.retention_days})
-    if found.origin.is_elsewhere:
-        form.word_for_lake()
+    form.word_for(found.origin)
 
     def change() -> None:
         typed = form.cleaned_data
