@@ -128,7 +128,7 @@ def quote(
         data_slice=_data_slice(quoted.data_slice, found),
         guarantee=quoted.guarantee.to_json(),
         guarantee_together=_together(found, quoted.guarantee, chosen),
-        on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
+        on_devices=None if quoted.with_shuffler is None else quoted.with_shuffler.to_json(),
         statements=for_map(quoted.guarantee, found, chosen, mechanism=quoted.request.mechanism),
         distance=distance_words(quoted.guarantee),
         guide=None if chosen is None else guide(found, chosen, chosen.guide.sha256, member=True),

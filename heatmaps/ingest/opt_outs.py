@@ -22,7 +22,7 @@ from django.db.models import Max, QuerySet
 from django.http import Http404
 
 from heatmaps import keys, user_names
-from heatmaps.ingest.errors import READS_A_SOURCE, UploadError
+from heatmaps.ingest.errors import UploadError, refuse_elsewhere
 from heatmaps.ingest.formats import child_process
 from heatmaps.ingest.formats.columns import is_text
 from heatmaps.ingest.formats.lines import ReaderLimits
@@ -115,8 +115,7 @@ def pending(dataset: Dataset) -> int:
 
 def _check_has_entries(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if reason := dataset.origin.refused_opt_outs:
-        raise UploadError(READS_A_SOURCE, reason.format(source=dataset.source))
+    refuse_elsewhere(dataset, dataset.origin.refused_opt_outs)
 
 
 def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) -> int:

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
-from heatmaps.ingest.errors import READS_A_SOURCE, LeaseLost, UploadError
+from heatmaps.ingest.errors import LeaseLost, UploadError, refuse_elsewhere
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.receiving import Sent, Taken
@@ -131,8 +131,7 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
 def check_takes_uploads(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if reason := dataset.origin.refused_files:
-        raise UploadError(READS_A_SOURCE, reason.format(source=dataset.source))
+    refuse_elsewhere(dataset, dataset.origin.refused_files)
 
 
 def undo(person: Person, upload: Upload) -> None:

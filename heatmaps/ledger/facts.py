@@ -58,7 +58,7 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
 
 def source_facts(dataset: Dataset) -> dict[str, int | str]:
     """Returns what a dataset reads where it is."""
-    return {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
+    return {name: getattr(dataset, name) for name in ("source", "source_fingerprint")}
 
 
 def collection_facts(dataset: Dataset) -> dict[str, int | str]:

@@ -54,9 +54,9 @@ class Draw:
         return found
 
     @property
-    def on_devices(self) -> Guarantee | None:
+    def with_shuffler(self) -> Guarantee | None:
         """Of the same protocol with a shuffler, where this one simulates it."""
-        return None if self.known is None else self.known.on_devices
+        return None if self.known is None else self.known.with_shuffler
 
     def check(self, data_slice: DataSlice) -> None:
         """Errors: `ParameterError` for a part of the region where whole records are read."""

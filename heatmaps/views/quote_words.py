@@ -104,7 +104,7 @@ def quote_words(
         promise=promise_for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
         sentences=(
             *for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
-            *mechanism_choice.on_devices(quote.on_devices, found),
+            *mechanism_choice.with_shuffler(quote.with_shuffler, found),
         ),
         result_word=result_word(asked.mechanism),
         expected_error=_error(asked, quote.expected_error, covered),

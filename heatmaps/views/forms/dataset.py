@@ -185,8 +185,8 @@ class DatasetForm(RetentionFields, ScheduleFields):
     def origins(self) -> list[tuple[str, str, bool]]:
         """Returns (name, title, whether it is this form's) of where check-ins can come from here."""
         name = self["source"].value() or UPLOADS.name
-        has_lakes = self.origin is LAKE or bool(self["lake"].subwidgets)
-        offered = [origin for origin in ORIGINS if origin is not LAKE or has_lakes]
+        lakes = self["lake"].subwidgets
+        offered = [origin for origin in ORIGINS if origin is not LAKE or self.origin is LAKE or lakes]
         return [(origin.name, origin.words.choice, name == origin.name) for origin in offered]
 
     @property
