@@ -31,7 +31,7 @@ _CAPACITIES: Final = ", ".join(map(str, RowCapacity.values))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDataset:
-    """The public facts of a dataset that is to be; an invalid one cannot exist.
+    """States the public facts of a dataset that is to be; an invalid one cannot exist.
 
     `limits` holds plain decimals by account: presence (ADD_REMOVE) or record and radius (REPLACE, `None`
     for an account without a limit, at most one of the two), and delta ("0" when it is not given).
@@ -71,13 +71,15 @@ class NewDataset:
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
-        """Each account's limit in its integer units; `None` where it has no limit."""
-        given = _by_kind(self.limits, self.relation)
-        if self.relation is Relation.REPLACE and not (given[AccountKind.RECORD] or given[AccountKind.RADIUS]):
+        """Returns each account's limit in its integer units; `None` where it has no limit."""
+        limits = _by_kind(self.limits, self.relation)
+        if self.relation is Relation.REPLACE and not (
+            limits[AccountKind.RECORD] or limits[AccountKind.RADIUS]
+        ):
             raise ParameterError(
                 "limits.record", "no limit", "a limit for the whole record, for the radius, or for both"
             )
-        return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
+        return {kind: _units(kind, limits[kind]) for kind in ACCOUNTS[self.relation]}
 
     def _check_source(self) -> None:
         source = sources.named(self.source or "")
@@ -107,7 +109,7 @@ class NewDataset:
 
 
 def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset:
-    """The dataset with its key, its ledger and `person` as steward, in one transaction.
+    """Makes the dataset with its key, its ledger and `person` as steward, in one transaction.
 
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
@@ -140,7 +142,7 @@ def change(
     retention_days: int | Unset | None = UNSET,
     embed_origins: Sequence[str] | Unset = UNSET,
 ) -> None:
-    """Set other public rules, all or none of them. Errors: as `change` of the rule's own module says."""
+    """Sets other public rules, all or none of them. Errors: as `change` of the rule's own module says."""
     if schedule is not UNSET:
         scheduled.change(person, dataset, schedule, reason=reason)
     if retention_days is not UNSET:

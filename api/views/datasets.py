@@ -140,10 +140,10 @@ class Versions(ApiView):
         and where one is on its way (`survey_under_way`)."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        made = found.origin.advance(request.user, found)
-        if isinstance(made, SourceSurvey):
-            return Response(shown.survey(made), 202)
-        return Response(shown.version(made, to_steward=True), 201)
+        step = found.origin.advance(request.user, found)
+        if isinstance(step, SourceSurvey):
+            return Response(shown.survey(step), 202)
+        return Response(shown.version(step, to_steward=True), 201)
 
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:

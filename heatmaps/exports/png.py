@@ -43,7 +43,7 @@ def write_map(released: Released, stream: BinaryIO) -> None:
 def write_drawing(released: Released, stream: BinaryIO) -> None:
     """The region with what was released, north up, for what has no cells; the sheet is in the PNG's texts."""
     scene = blank(released.region, released.look)
-    drawn = kind_of_result(released.result).sketched(scene, released)
+    drawn = kind_of_result(released.result).draw_sketch(scene, released)
     scene.name_places(around=drawn.taken)
     write_page(released, scene, drawn.key, stream)
 

@@ -55,7 +55,7 @@ def _drawn(released: Released, size: tuple[int, int], *, names: int, letters: in
     """A picture of at most that size, and how its legend is written."""
     view = view_of(_subject(released), size, around=_AROUND)
     scene = Scene.of(view, fitted(view, size), released.look)
-    drawn = kind_of_result(released.result).sketched(scene, released)
+    drawn = kind_of_result(released.result).draw_sketch(scene, released)
     credit = scene.give_credit(size=max(letters - 5, 9))
     scene.name_places(most=names, size=letters, around=[*drawn.taken, credit])
     return scene, drawn.key

@@ -42,13 +42,11 @@ NOT_PAID_FOR: Final = "the release was not what this ledger says was paid for"  
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
-    """The facts that every charge rests on, and that must never change."""
+    """Returns the facts that every charge rests on, and that must never change."""
     box = {name: repr(float(getattr(dataset, name))) for name in ("west", "south", "east", "north")}
     facts: dict[str, int | str] = {"relation": str(dataset.relation), **box}
-    if dataset.radius_m is not None:
-        facts["radius_m"] = dataset.radius_m
-    if dataset.persons is not None:
-        facts["persons"] = dataset.persons
+    stated = {name: getattr(dataset, name) for name in Dataset.STATED}
+    facts |= {name: fact for name, fact in stated.items() if fact not in (None, "")}
     if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
         facts["row_capacity"] = dataset.row_capacity
     if dataset.user_form == UserForm.DECIMAL:  # left out, as before, of the forms that there were before

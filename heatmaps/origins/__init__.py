@@ -8,11 +8,12 @@ from django.db.models import Q
 
 from heatmaps.origins.devices import DEVICES
 from heatmaps.origins.lake import LAKE
-from heatmaps.origins.origin import COLUMNS, Offer, Origin
+from heatmaps.origins.origin import Offer, Origin
 from heatmaps.origins.uploads import UPLOADS
 
 __all__ = ["COLUMNS", "ORIGINS", "Offer", "Origin", "of_columns", "of_name", "where"]
 
+COLUMNS: Final = ("is_collection", "source")  # of a dataset: they say its origin
 ORIGINS: Final[tuple[Origin, ...]] = (UPLOADS, DEVICES, LAKE)  # as forms offer them
 
 

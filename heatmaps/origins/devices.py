@@ -23,7 +23,7 @@ class Devices(Origin):
         seconds: float = settings.SLOT_SECONDS[dataset.row_capacity]
         return seconds
 
-    def has_place(self, dataset: Any, drawn: "QuerySet[Any]") -> bool:  # noqa: ARG002 - there is always one
+    def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:  # noqa: ARG002 - there is always one
         return True
 
     def reader(self) -> str:

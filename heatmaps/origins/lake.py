@@ -18,9 +18,9 @@ class Lake(Origin):
         seconds: float = settings.SOURCE_SLOT_SECONDS
         return seconds
 
-    def has_place(self, dataset: Any, drawn: "QuerySet[Any]") -> bool:  # noqa: ARG002 - the same for all
+    def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:  # noqa: ARG002 - the same for all
         places: int = settings.SOURCE_PLACES
-        return drawn.count() < places
+        return spent.count() < places
 
     def reader(self) -> str:
         return "lake"

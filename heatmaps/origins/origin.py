@@ -14,7 +14,6 @@ from django.utils.module_loading import import_string
 
 from heatmaps.origins.pages import Parts, Tab, Words
 
-COLUMNS: Final = ("is_collection", "source")  # of a dataset: they say its origin
 ONLY_ROUNDS: Final = "this dataset is filled by uploads; only a collection has rounds"
 
 
@@ -147,8 +146,8 @@ class Origin(ABC):
         """Returns how long a draw stays unseen, before slots are doubled."""
 
     @abstractmethod
-    def has_place(self, dataset: Any, drawn: "QuerySet[Any]") -> bool:
-        """Tells whether one more may be drawn now. drawn: what is spent, of this origin."""
+    def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:
+        """Tells whether one more may be drawn now. spent: what is spent, of this origin."""
 
     @abstractmethod
     def reader(self) -> str:

@@ -19,8 +19,8 @@ class Uploads(Origin):
         seconds: float = settings.SLOT_SECONDS[dataset.row_capacity]
         return seconds
 
-    def has_place(self, dataset: Any, drawn: "QuerySet[Any]") -> bool:
-        same_size = drawn.filter(dataset__row_capacity=dataset.row_capacity)
+    def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:
+        same_size = spent.filter(dataset__row_capacity=dataset.row_capacity)
         places: int = settings.DRAW_PLACES[dataset.row_capacity]
         return same_size.count() < places
 

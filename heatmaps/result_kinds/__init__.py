@@ -46,15 +46,15 @@ def kind_of_mechanism(name: str, *, runs_on: str = "stored") -> ResultKind:
 
 
 def names_of_kind(kind: Kind, *, runs_on: str) -> list[str]:
-    """The mechanisms that release a kind of result, on stored check-ins or on devices."""
+    """Returns the mechanisms that release a kind of result, on stored check-ins or on devices."""
     return [entry.name for entry in CATALOGUES[runs_on].entries() if entry.kind == kind]
 
 
 def kind_of_result(result: Result) -> ResultKind:
-    """The kind of a released result."""
+    """Returns the kind of a released result."""
     return next(kind for kind in RESULT_KINDS.values() if isinstance(result, kind.result))
 
 
 def kind_of_sheet(sheet: Mapping[str, Any]) -> ResultKind:
-    """The kind of result that a release sheet is about."""
+    """Returns the kind of result that a release sheet is about."""
     return next(kind for kind in RESULT_KINDS.values() if kind.digest in sheet)

@@ -31,7 +31,7 @@ _ACTS: Final = {"ledger": Act.READ_LEDGER}  # what opens a tab, other than seein
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tabs:
     relation: str
-    shown: tuple[Tab, ...]
+    links: tuple[Tab, ...]
     may_release: bool
     lacks_data: bool  # for those who may upload: no data version yet
     is_restored: bool  # and nobody confirmed it
@@ -41,12 +41,12 @@ class Tabs:
 
 @register.simple_tag
 def tabs_of(dataset: Dataset, person: Person) -> Tabs:
-    """What stands above each tab; the answer is not a reading, which the page itself notes."""
+    """Returns what stands above each tab; the answer is not a reading, which the page itself notes."""
     own_tab = dataset.origin.tab
     tabs = (*_MAPS, *(() if own_tab is None else (own_tab,)), *_MORE)
     return Tabs(
         relation=RELATIONS_IN_SHORT[Relation(dataset.relation)],
-        shown=tuple(tab for tab in tabs if would_allow(person, dataset, _ACTS.get(tab.name, Act.SEE))),
+        links=tuple(tab for tab in tabs if would_allow(person, dataset, _ACTS.get(tab.name, Act.SEE))),
         may_release=would_allow(person, dataset, Act.RELEASE),
         lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,
         is_restored=restorations.waits(dataset),

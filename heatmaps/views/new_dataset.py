@@ -32,9 +32,9 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
     form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:
-            made = create(creator, form.new)
-            tab = made.origin.tab
-            return redirect("dataset-data" if tab is None else tab.address, slug=made.slug)
+            dataset = create(creator, form.new)
+            tab = dataset.origin.tab
+            return redirect("dataset-data" if tab is None else tab.address, slug=dataset.slug)
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)

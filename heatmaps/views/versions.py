@@ -23,9 +23,9 @@ from heatmaps.views.submissions import submitted
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        made = found.origin.advance(request.user, found)
-        if isinstance(made, DataVersion):  # of a survey the page itself says how far it is
-            messages.success(request, f"Version {made.number} is ready: new releases read it.")
+        version = found.origin.advance(request.user, found)
+        if isinstance(version, DataVersion):  # of a survey the page itself says how far it is
+            messages.success(request, f"Version {version.number} is ready: new releases read it.")
     except UploadError as refusal:
         messages.error(request, f"No version was made: {refusal}.")
     return redirect("dataset-data", slug=found.slug)

@@ -12,7 +12,7 @@ from mechanisms.catalogue.entries import (
     Entry,
     Parameter,
     Value,
-    found,
+    entry_named,
     length_m,
 )
 from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
@@ -52,18 +52,18 @@ class DeviceEntry(Entry):
         """Whether anybody may ask for an invitation: where one sender can move a result only so far."""
         return self.is_bounded
 
-    def delta(self, given: str | int | Fraction | None) -> Fraction:
+    def delta(self, delta: str | int | Fraction | None) -> Fraction:
         if self.needs_delta:
-            return exact_decimal("delta", given or self.usual_delta, low=0, low_open=True, high=1)
-        if given not in (None, "", "0", 0):
-            raise ParameterError("delta", given, "nothing: this method has none")
+            return exact_decimal("delta", delta or self.usual_delta, low=0, low_open=True, high=1)
+        if delta not in (None, "", "0", 0):
+            raise ParameterError("delta", delta, "nothing: this method has none")
         return Fraction(0)
 
-    def side(self, given: int | None) -> int | None:
+    def side(self, resolution: int | None) -> int | None:
         if self.has_resolution:
-            return self.usual_resolution if given is None else given
-        if given is not None:
-            raise ParameterError("resolution", given, "none: what comes out has no cells; leave it out")
+            return self.usual_resolution if resolution is None else resolution
+        if resolution is not None:
+            raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
         return None
 
     def _parameter_names(self) -> str:
@@ -78,7 +78,7 @@ def entries() -> tuple[DeviceEntry, ...]:
 
 def get(name: str) -> DeviceEntry:
     """Errors: `ParameterError` listing the names."""
-    return found(name, _ENTRIES)
+    return entry_named(name, _ENTRIES)
 
 
 def build(
@@ -112,12 +112,12 @@ def build(
     return entry.make(facts, entry.parsed(parameters))
 
 
-def _resolution(entry: DeviceEntry, given: int | None) -> int:
+def _resolution(entry: DeviceEntry, resolution: int | None) -> int:
     if not entry.has_resolution:
-        if given is not None:
-            raise ParameterError("resolution", given, f"none: {entry.name} releases a point")
+        if resolution is not None:
+            raise ParameterError("resolution", resolution, f"none: {entry.name} releases a point")
         return 0
-    chosen = entry.usual_resolution if given is None else given
+    chosen = entry.usual_resolution if resolution is None else resolution
     power_of_two(2, entry.highest_resolution, resolution=chosen)
     return chosen
 

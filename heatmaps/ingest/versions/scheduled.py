@@ -83,9 +83,9 @@ def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
     if schedule is None or dataset.next_version_at is None or dataset.next_version_at > now:
         return None
     due_at = schedule.last_until(now)
-    made = dataset.origin.next_version(dataset, actor=None, due_at=due_at)
+    step = dataset.origin.next_version(dataset, actor=None, due_at=due_at)
     Dataset.objects.filter(pk=dataset_id).update(next_version_at=schedule.next_after(now))
-    return made if isinstance(made, DataVersion) else None  # a survey makes its version later
+    return step if isinstance(step, DataVersion) else None  # a survey makes its version later
 
 
 def _set(dataset: Dataset, schedule: Schedule | None, *, actor: User, reason: str) -> None:
