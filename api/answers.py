@@ -75,7 +75,7 @@ def dataset(request: Request, dataset: Dataset) -> Body:
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
         *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
-        *(("rounds",) if dataset.origin.has_rounds else ()),
+        *((tab.name,) if (tab := dataset.origin.tab) else ()),
     )
     links = {part.replace("-", "_"): address(request, part, dataset.slug) for part in parts}
     return _answer(
@@ -84,7 +84,7 @@ def dataset(request: Request, dataset: Dataset) -> Body:
         bbox=list(region_of(dataset)),
         version=queries.current_version(dataset),
         schedule=schedule(dataset),
-        collection=dataset.collection if dataset.origin.has_rounds else None,
+        collection=dataset.origin.collection(dataset),
         source=dataset.source or None,
         slot_seconds=slots.length(dataset).total_seconds(),
         roles=sorted(permissions.roles(request.user, dataset)),
@@ -128,7 +128,7 @@ def quote(
         data_slice=_data_slice(quoted.data_slice, dataset),
         guarantee=quoted.guarantee.to_json(),
         guarantee_together=_together(dataset, quoted.guarantee, start),
-        on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
+        on_devices=None if quoted.with_shuffler is None else quoted.with_shuffler.to_json(),
         statements=for_map(quoted.guarantee, dataset, start, mechanism=quoted.request.mechanism),
         distance=distance_words(quoted.guarantee),
         guide=None if start is None else guide(dataset, start, start.guide.sha256, member=True),

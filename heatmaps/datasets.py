@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -31,7 +31,7 @@ _CAPACITIES: Final = ", ".join(map(str, RowCapacity.values))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDataset:
-    """The public facts of a dataset that is to be; an invalid one cannot exist.
+    """States the public facts of a dataset that is to be; an invalid one cannot exist.
 
     `limits` holds plain decimals by account: presence (ADD_REMOVE) or record and radius (REPLACE, `None`
     for an account without a limit, at most one of the two), and delta ("0" when it is not given).
@@ -71,20 +71,21 @@ class NewDataset:
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
-        """Each account's limit in its integer units; `None` where it has no limit."""
-        given = _by_kind(self.limits, self.relation)
-        if self.relation is Relation.REPLACE and not (given[AccountKind.RECORD] or given[AccountKind.RADIUS]):
+        """Returns each account's limit in its integer units; `None` where it has no limit."""
+        limits = _by_kind(self.limits, self.relation)
+        if self.relation is Relation.REPLACE and not (
+            limits[AccountKind.RECORD] or limits[AccountKind.RADIUS]
+        ):
             raise ParameterError(
                 "limits.record", "no limit", "a limit for the whole record, for the radius, or for both"
             )
-        return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
+        return {kind: _units(kind, limits[kind]) for kind in ACCOUNTS[self.relation]}
 
     def _check_source(self) -> None:
-        found = sources.named(self.source or "")
+        source = sources.named(self.source or "")
         _empty("collection", self.collection, "devices fill a collection, and a source stays where it is")
-        if self.retention_days is not None and found.time is None:
-            reason = "the source has no column of times, by which check-ins would be left out"
-            raise ParameterError("retention_days", self.retention_days, f"nothing; {reason}")
+        if self.retention_days is not None:
+            sources.check_times(source, self.retention_days)
         if self.persons is not None and self.persons > surveys.MOST_ENROLLED:
             raise ParameterError("persons", self.persons, f"at most {surveys.MOST_ENROLLED} for a source")
 
@@ -108,7 +109,7 @@ class NewDataset:
 
 
 def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset:
-    """The dataset with its key, its ledger and `person` as steward, in one transaction.
+    """Makes the dataset with its key, its ledger and `person` as steward, in one transaction.
 
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
@@ -141,7 +142,7 @@ def change(
     retention_days: int | Unset | None = UNSET,
     embed_origins: Sequence[str] | Unset = UNSET,
 ) -> None:
-    """Set other public rules, all or none of them. Errors: as `change` of the rule's own module says."""
+    """Sets other public rules, all or none of them. Errors: as `change` of the rule's own module says."""
     if schedule is not UNSET:
         scheduled.change(person, dataset, schedule, reason=reason)
     if retention_days is not UNSET:
@@ -152,6 +153,8 @@ def change(
 
 def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
     west, south, east, north = new.region
+    # A lake has no size class: it stays unsaid, also in the ledger.
+    lake = {} if new.source is None else _lake_columns(new.source)
     return Dataset(
         slug=new.slug,
         title=new.title,
@@ -163,15 +166,21 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         persons=new.persons,
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
-        # A lake has no size class: it stays unsaid, also in the ledger.
-        row_capacity=new.row_capacity if new.source is None else RowCapacity.HUGE,
         is_collection=new.collection is not None,
-        source=new.source or "",
-        source_fingerprint="" if new.source is None else sources.named(new.source).fingerprint,
-        user_form=UserForm.DECIMAL if new.source is None else UserForm.AS_SENT,
         is_demo=is_demo,
         created_by=person,
+        **{"row_capacity": new.row_capacity, "user_form": UserForm.DECIMAL} | lake,
     )
+
+
+def _lake_columns(source: str) -> dict[str, Any]:
+    """Returns the columns that a table's dataset has otherwise than one of uploads."""
+    return {
+        "row_capacity": RowCapacity.HUGE,
+        "source": source,
+        "source_fingerprint": sources.named(source).fingerprint,
+        "user_form": UserForm.AS_SENT,
+    }
 
 
 @transaction.atomic

@@ -18,14 +18,14 @@ def exact_epsilon(value: str | Fraction) -> Fraction:
 
 
 def reaching(
-    dataset: Dataset, region: Region, own: Sequence[Parameter], given: Mapping[str, object]
+    dataset: Dataset, region: Region, own: Sequence[Parameter], parameters: Mapping[str, object]
 ) -> dict[str, object]:
     """Adds a reach of all of the region where whole records have a limit.
 
     A mechanism without a bound for whole records would be refused there. own: the mechanism's parameters.
     """
     names = {parameter.name for parameter in own}
-    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
-    if "reach_m" in names - set(given) and limited.exists():
-        return {**given, "reach_m": math.floor(region.diameter_m) + 1}
-    return dict(given)
+    record_limits = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
+    if "reach_m" in names - set(parameters) and record_limits.exists():
+        return {**parameters, "reach_m": math.floor(region.diameter_m) + 1}
+    return dict(parameters)

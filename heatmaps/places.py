@@ -12,33 +12,36 @@ _FAR_KM: Final = 500
 
 
 def places_in(region: Region, *, most: int) -> list[GazetteerEntry]:
-    """The most populous places of a region, at most `most`, the greatest first."""
-    known = gazetteer()
-    inside = np.flatnonzero(region.contains(known.lats, known.lons))
-    return [known.places[index] for index in inside[:most].tolist()]
+    """Returns the most populous places of a region, at most `most`, the greatest first."""
+    names = gazetteer()
+    inside = np.flatnonzero(region.contains(names.lats, names.lons))
+    return [names.places[index] for index in inside[:most].tolist()]
 
 
 def whereabouts(region: Region) -> str:
-    """Where a region lies in words: "around Austin", its most populous place, or "near Round Rock".
+    """Says where a region lies in words: "around Austin", its most populous place, or "near Round Rock".
 
     Empty far from any place.
     """
     inside = places_in(region, most=1)
     if inside:
         return f"around {inside[0].name}"
-    known = gazetteer()
-    east_km, north_km = known.ways_from((region.south + region.north) / 2, (region.west + region.east) / 2)
+    names = gazetteer()
+    east_km, north_km = names.ways_from((region.south + region.north) / 2, (region.west + region.east) / 2)
     index = int(np.argmin(np.hypot(east_km, north_km)))
     far = np.hypot(east_km, north_km)[index] > _FAR_KM
-    return "" if far else f"near {known.places[index].name}"
+    return "" if far else f"near {names.places[index].name}"
 
 
 def nearest(lat: float, lon: float) -> str:
-    """Where a point (degrees) lies in words, "4 km north-east of Round Rock"; empty far from any place."""
-    known = gazetteer()
-    east_km, north_km = known.ways_from(lat, lon)
+    """Says where a point (degrees) lies in words, "4 km north-east of Round Rock".
+
+    Empty far from any place.
+    """
+    names = gazetteer()
+    east_km, north_km = names.ways_from(lat, lon)
     index = int(np.argmin(north_km**2 + east_km**2))
-    return _in_words(known.places[index].name, float(east_km[index]), float(north_km[index]))
+    return _in_words(names.places[index].name, float(east_km[index]), float(north_km[index]))
 
 
 def _in_words(name: str, east_km: float, north_km: float) -> str:

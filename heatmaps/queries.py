@@ -64,7 +64,7 @@ class BudgetLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadLine:
-    """Data: for stewards only."""
+    """Shows stewards alone one upload: it is data."""
 
     upload: Upload
     percent: int
@@ -77,25 +77,28 @@ class UploadLine:
 
 
 def released_region(release: Release) -> Region:
-    """What a release's map covers: its part of the dataset's region."""
+    """Returns what a release's map covers: its part of the dataset's region."""
     return data_slice_of(release).region(region_of(release.dataset))
 
 
 def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
-    """The datasets a person is a member of, and for an administrator all of them, by title.
+    """Returns the datasets a person is a member of, and for an administrator all of them, by title.
 
-    With every word of `search` in their title or address.
+    Every word of `search` is in their title or address.
     """
-    mine = memberships(person).values("dataset")
-    found = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=mine)
+    member_of = memberships(person).values("dataset")
+    datasets = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=member_of)
     for word in search.split():
-        found = found.filter(Q(title__icontains=word) | Q(slug__icontains=word))
-    return found
+        datasets = datasets.filter(Q(title__icontains=word) | Q(slug__icontains=word))
+    return datasets
 
 
 def readable_releases(person: Person) -> QuerySet[Release]:
-    """Published releases that a person may see, the latest first: public ones, and those of datasets in
-    `datasets_of`. Whoever lists them records an administrator's reading (`permissions.note_reads`)."""
+    """Returns published releases that a person may see, the latest first.
+
+    These are public ones, and those of datasets in `datasets_of`. Whoever lists them records an
+    administrator's reading (`permissions.note_reads`).
+    """
     visible = IS_PUBLIC
     if isinstance(person, User) and person.is_active:
         visible |= Q(dataset__in=datasets_of(person).values("pk"))
@@ -106,12 +109,12 @@ def readable_releases(person: Person) -> QuerySet[Release]:
 
 
 def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
-    """The dataset's accounts in their order."""
+    """Returns the dataset's accounts in their order."""
     return tuple(map(_line, balances(dataset)))
 
 
 def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Release]:
-    """All releases, or those of one kind of result, the latest first."""
+    """Returns all releases, or those of one kind of result, the latest first."""
     of_kind = {} if kind is None else {"mechanism__in": names_of_kind(kind, runs_on=dataset.origin.runs_on)}
     return (
         Release.objects.filter(dataset=dataset, **of_kind)
@@ -124,19 +127,20 @@ def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Relea
 
 
 def kinds_of(dataset: Dataset) -> list[ResultKind]:
-    """The kinds of result that were asked for, in the order of the catalogue."""
-    asked = Release.objects.filter(dataset=dataset).order_by().values_list("mechanism", flat=True).distinct()
-    names = {kind_of_mechanism(name, runs_on=dataset.origin.runs_on).name for name in asked}
+    """Returns the kinds of result that were asked for, in the order of the catalogue."""
+    rows = Release.objects.filter(dataset=dataset).order_by()
+    mechanisms = rows.values_list("mechanism", flat=True).distinct()
+    names = {kind_of_mechanism(name, runs_on=dataset.origin.runs_on).name for name in mechanisms}
     return [kind for kind in RESULT_KINDS.values() if kind.name in names]
 
 
 def published_of(dataset: Dataset) -> QuerySet[Release]:
-    """Releases with a result that members may see, the latest first."""
+    """Returns releases with a result that members may see, the latest first."""
     return releases_of(dataset).filter(state=ReleaseState.PUBLISHED)
 
 
 def charges_of(release: Release) -> list[tuple[str, str]]:
-    """(account, exact amount) of a release."""
+    """Returns (account, exact amount) of a release."""
     rows = Charge.objects.filter(release=release).select_related("account").order_by("account")
     return [(AccountKind(row.account.kind).label, amount_text(row.amount, row.account.kind)) for row in rows]
 
@@ -149,33 +153,36 @@ def waits_for_operator(dataset: Dataset) -> bool:
 
 
 def versions_of(dataset: Dataset) -> QuerySet[DataVersion]:
-    """Data versions, the latest first."""
+    """Returns data versions, the latest first."""
     return DataVersion.objects.filter(dataset=dataset).order_by("-number")
 
 
 def current_version(dataset: Dataset) -> int | None:
-    """The number of the latest data version; None before the first."""
+    """Returns the number of the latest data version; None before the first."""
     number: int | None = DataVersion.objects.filter(dataset=dataset).aggregate(latest=Max("number"))["latest"]
     return number
 
 
 def survey_of(dataset: Dataset) -> SourceSurvey | None:
-    """Data: for stewards only. The next version of a dataset in a lake, on its way or failed."""
+    """Returns, for stewards only, the next version of a dataset in a lake, on its way or failed."""
     return SourceSurvey.objects.filter(pk=dataset.pk).first()
 
 
 def uploads_of(dataset: Dataset, *, state: str = "", name: str = "") -> QuerySet[Upload]:
-    """Data: for stewards only. The latest first; those in a state, or whose file name has some text in it."""
-    found = Upload.objects.filter(dataset=dataset).select_related("dataset", "version", "packing")
+    """Returns, for stewards only, uploads, the latest first.
+
+    They are those in a state, and whose file name has some text in it.
+    """
+    uploads = Upload.objects.filter(dataset=dataset).select_related("dataset", "version", "packing")
     if state:
-        found = found.filter(state=state)
+        uploads = uploads.filter(state=state)
     if name:
-        found = found.filter(file_name__icontains=name)
-    return found.order_by("-created_at", "pk")
+        uploads = uploads.filter(file_name__icontains=name)
+    return uploads.order_by("-created_at", "pk")
 
 
 def upload_line(upload: Upload) -> UploadLine:
-    """Data: for stewards only."""
+    """Describes an upload, for stewards only."""
     done = 100 * min(upload.bytes_read, upload.size_bytes) // max(upload.size_bytes, 1)
     ready = upload.state == UploadState.READY
     return UploadLine(
@@ -193,7 +200,7 @@ def upload_line(upload: Upload) -> UploadLine:
 
 
 def names_alike_words(upload: Upload) -> str:
-    """Data: for stewards only. A warning where users may be the same person under two names, or ""."""
+    """Returns, for stewards only, a warning where users may be the same person under two names, or ""."""
     alike = upload.names_alike
     if not alike:
         return ""
@@ -207,26 +214,26 @@ def names_alike_words(upload: Upload) -> str:
 
 
 def has_waiting_uploads(dataset: Dataset) -> bool:
-    """Data: for stewards only. Whether a new version would include another upload."""
+    """Tells, for stewards only, whether a new version would include another upload."""
     return Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None).exists()
 
 
 def events_of(dataset: Dataset, *, selection: Selection | None = None) -> QuerySet[Event]:
-    """The chain, the latest first."""
+    """Returns the chain, the latest first."""
     return events_for(dataset, selection=selection).order_by("-sequence")
 
 
 def total_guarantee(dataset: Dataset) -> Guarantee:
-    """Everything that was asked for and not cancelled, as one promise (plain composition).
+    """Returns everything that was asked for and not cancelled, as one promise (plain composition).
 
-    With what was charged after a restore, as if it were lost at any distance.
+    What was charged after a restore, counts as if it were lost at any distance.
     """
-    asked = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
-    first, *others = [
-        Guarantee.from_json(stored) for stored in asked.values_list("guarantee", flat=True)
+    releases = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
+    first, *rest = [
+        Guarantee.from_json(stored) for stored in releases.values_list("guarantee", flat=True)
     ] or [Guarantee(relation=Relation(dataset.relation))]
     # From the first on: nothing at all would ask for trust in this server.
-    return sum([*others, *map(_unknown_loss, dataset.restorations.all())], start=first)
+    return sum([*rest, *map(_unknown_loss, dataset.restorations.all())], start=first)
 
 
 def _unknown_loss(restoration: Restoration) -> Guarantee:
@@ -244,39 +251,42 @@ def _unknown_loss(restoration: Restoration) -> Guarantee:
 
 
 def release_for(person: Person, release_id: UUID) -> Release:
-    """The release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
+    """Returns the release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
     rows = Release.objects.select_related("dataset", "requested_by", "version")
-    found = rows.filter(pk=release_id).first()
-    if found is None or is_stranger(person, found.dataset):
+    release = rows.filter(pk=release_id).first()
+    if release is None or is_stranger(person, release.dataset):
         raise Http404("no such release")
-    require(person, found.dataset, Act.SEE)
-    return found
+    require(person, release.dataset, Act.SEE)
+    return release
 
 
 def published_for(person: Person, release_id: UUID) -> Release:
-    """The published release of that name, for members, and for anybody once it is public. Errors: Http404."""
-    found = readable_release(person, release_id)
-    if found.state != ReleaseState.PUBLISHED:
+    """Returns the published release of that name, for members, and for anybody once it is public.
+
+    Errors: Http404.
+    """
+    release = readable_release(person, release_id)
+    if release.state != ReleaseState.PUBLISHED:
         raise Http404("this release has no map")
-    return found
+    return release
 
 
 def upload_for(person: Person, upload_id: UUID) -> Upload:
-    """Data: the upload of that name, for stewards. Errors: Http404, PermissionDenied."""
-    found = Upload.objects.select_related("dataset", "version").filter(pk=upload_id).first()
-    if found is None or is_stranger(person, found.dataset):
+    """Returns the upload of that name, for stewards: it is data. Errors: Http404, PermissionDenied."""
+    upload = Upload.objects.select_related("dataset", "version").filter(pk=upload_id).first()
+    if upload is None or is_stranger(person, upload.dataset):
         raise Http404("no such upload")
-    require(person, found.dataset, Act.SEE_DATA)
-    return found
+    require(person, upload.dataset, Act.SEE_DATA)
+    return upload
 
 
 def amount_text(units: int | None, kind: str, *, missing: str = NO_BOUND) -> str:
-    """An exact amount for people."""
+    """Writes an exact amount for people."""
     return missing if units is None else as_decimal(units, AccountKind(kind))
 
 
 def percent_of(units: int, limit: int | None) -> str:
-    """How much of a limit an amount is, for a bar: "0" to "100"; all of a limit of 0."""
+    """Returns how much of a limit an amount is, for a bar: "0" to "100"; all of a limit of 0."""
     if limit is None or units <= 0:
         return "0"
     return f"{100 * min(units, limit) / limit:.2f}" if limit else "100"

@@ -5,10 +5,10 @@ from mechanisms.space.grid import Region
 
 
 def region_of(dataset: Dataset) -> Region:
-    """The box in degrees that the dataset was created with."""
+    """Returns the box in degrees that the dataset was created with."""
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 
 
 def text_of(region: Region) -> str:
-    """The same text for the same box, exactly: west, south, east, north."""
+    """Returns the same text for the same box, exactly: west, south, east, north."""
     return ",".join(repr(edge + 0.0) for edge in region)  # -0.0 is 0.0

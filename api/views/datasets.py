@@ -16,10 +16,8 @@ from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
 from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
-from heatmaps.ingest import uploads
-from heatmaps.ingest.versions import surveys
 from heatmaps.ingest.versions.schedule import Schedule
-from heatmaps.models import AccountKind, Scope
+from heatmaps.models import AccountKind, Scope, SourceSurvey
 from heatmaps.people.permissions import Act, dataset_for, may, require_creator
 from heatmaps.queries import LONGEST_SEARCH
 from mechanisms.space.grid import Region
@@ -125,7 +123,7 @@ class VersionsView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List data versions, latest first. Also says when the schedule makes the next one."""
         dataset = dataset_for(request.user, slug)
-        to_steward = dataset.origin.is_elsewhere and may(request.user, dataset, Act.SEE_DATA)
+        to_steward = may(request.user, dataset, Act.SEE_DATA)
         rows = queries.versions_of(dataset).select_related("source_state")
         page = pagination.page(request, rows, lambda row: answers.version(row, to_steward=to_steward))
         survey = queries.survey_of(dataset) if to_steward else None
@@ -141,9 +139,10 @@ class VersionsView(ApiView):
         and where one is on its way (`survey_under_way`)."""
         dataset = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        if dataset.origin.is_elsewhere:
-            return Response(answers.survey(surveys.advance_by(request.user, dataset)), 202)
-        return Response(answers.version(uploads.advance(request.user, dataset), to_steward=True), 201)
+        step = dataset.origin.advance(request.user, dataset)
+        if isinstance(step, SourceSurvey):
+            return Response(answers.survey(step), 202)
+        return Response(answers.version(step, to_steward=True), 201)
 
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:

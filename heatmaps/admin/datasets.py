@@ -39,7 +39,7 @@ class DatasetAdmin(Administrators):
         "title",
         ("west", "south", "east", "north"),
         "relation",
-        ("persons", "radius_m", "expected_persons"),
+        (*Dataset.STATED, "expected_persons"),
         ("schedule", "retention_days"),
         "embed_origins",
         ("created_by", "created_at", "is_demo"),

@@ -20,7 +20,7 @@ class Calibration:
 
     mechanism: Any  # one of the catalogue's
     guarantee: Guarantee
-    on_devices: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
+    with_shuffler: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
     expected_error: ExpectedError
 
 
@@ -90,6 +90,6 @@ class MechanismQuestion:
         return Calibration(
             mechanism=mechanism,
             guarantee=mechanism.guarantee,
-            on_devices=getattr(mechanism, "guarantee_with_shuffler", None),
+            with_shuffler=getattr(mechanism, "guarantee_with_shuffler", None),
             expected_error=mechanism.expected_error(),
         )

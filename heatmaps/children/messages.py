@@ -25,6 +25,7 @@ from mechanisms.space.grid import Region
 LONGEST_TEXT: Final = 2_000  # characters
 _LARGEST_NUMBER: Final = 2**31
 _TERMS: Final = 100
+_WITH_SHUFFLER: Final = "on_devices"  # the key of `Calibrated.with_shuffler` in messages
 _ERRORS: Final[Mapping[str, type[Any]]] = {
     kind.__name__: kind for kind in (ErrorBound, ErrorForecast, PointError, ShareError)
 }
@@ -82,11 +83,11 @@ def answer_bytes(question: MechanismQuestion, answer: Calibration | Refused) -> 
     """Encodes the answer to a question."""
     if isinstance(answer, Refused):
         return json.dumps({"refused": asdict(answer)}).encode()
-    mechanism, on_devices = answer.mechanism, answer.on_devices
+    mechanism, with_shuffler = answer.mechanism, answer.with_shuffler
     body = {
         "chosen": {name: _number_json(getattr(mechanism, name)) for name in question.free_fields},
         "guarantee": answer.guarantee.to_json(),
-        "on_devices": None if on_devices is None else on_devices.to_json(),
+        _WITH_SHUFFLER: None if with_shuffler is None else with_shuffler.to_json(),
         "expected_error": [type(answer.expected_error).__name__, asdict(answer.expected_error)],
     }
     return json.dumps({"calibrated": body}).encode()
@@ -129,13 +130,13 @@ def _question(body: dict[str, Any]) -> MechanismQuestion:
 
 
 def _calibrated(question: MechanismQuestion, body: dict[str, Any]) -> Calibration:
-    _check(set(body) == {"chosen", "guarantee", "on_devices", "expected_error"})
-    kinds, on_devices = question.free_fields, body["on_devices"]
+    _check(set(body) == {"chosen", "guarantee", _WITH_SHUFFLER, "expected_error"})
+    kinds, with_shuffler = question.free_fields, body[_WITH_SHUFFLER]
     numbers = {name: _number(name, value, kinds[name]) for name, value in body["chosen"].items()}
     return Calibration(
         mechanism=registry.get(question.name).mechanism.restored(**question.stated, **numbers),
         guarantee=_guarantee(question, body["guarantee"]),
-        on_devices=None if on_devices is None else _guarantee(question, on_devices),
+        with_shuffler=None if with_shuffler is None else _guarantee(question, with_shuffler),
         expected_error=_expected_error(body["expected_error"]),
     )
 

@@ -24,7 +24,7 @@ def write_html(released: Released, stream: BinaryIO) -> None:
     by their digests, and nothing else.
     """
     kind = kind_of_result(released.result)
-    parts = kind.drawn(released.result, released.region)
+    parts = kind.leaflet_parts(released.result, released.region)
     colours = render_to_string("maps/legend_colours.css", {"map": parts})
     script = "\n".join(map(_asset, (*SCRIPTS, DRAWER)))
     style = "\n".join([*map(_asset, STYLES), colours])

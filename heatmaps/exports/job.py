@@ -83,7 +83,7 @@ class Job:
         result, region = result_from_bytes(content), Region(*self.region)
         kind = RESULT_KINDS[self.kind]
         if self.wanted == PARTS:
-            stream.write(_json(asdict(kind.drawn(result, region))))
+            stream.write(_json(asdict(kind.leaflet_parts(result, region))))
         elif self.wanted == TABLE:
             stream.write(_json(kind.tabulated(result, region)))
         elif self.wanted == SURFACE:

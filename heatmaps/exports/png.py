@@ -48,7 +48,7 @@ def write_drawing(released: Released, stream: BinaryIO) -> None:
     The sheet is in the PNG's texts.
     """
     scene = blank(released.region, released.look)
-    sketch = kind_of_result(released.result).sketched(scene, released)
+    sketch = kind_of_result(released.result).draw_sketch(scene, released)
     scene.name_places(around=sketch.occupied)
     write_page(released, scene, sketch.key, stream)
 

@@ -57,7 +57,7 @@ def _draw_preview(
     """Draws a picture of at most that size; returns how its legend is written, too."""
     view = view_of(_subject(released), size, around=_AROUND)
     scene = Scene.of(view, fitted(view, size), released.look)
-    sketch = kind_of_result(released.result).sketched(scene, released)
+    sketch = kind_of_result(released.result).draw_sketch(scene, released)
     credit = scene.give_credit(size=max(letters - 5, 9))
     scene.name_places(most=names, size=letters, around=[*sketch.occupied, credit])
     return scene, sketch.key

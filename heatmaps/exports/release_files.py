@@ -42,9 +42,8 @@ from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
 from heatmaps.result_kinds import ResultKind
 from heatmaps.result_kinds.entries import kind_of_release
-from heatmaps.wording.collection import sheet_facts, title_of
+from heatmaps.wording.collection import title_of
 from heatmaps.wording.guides import file_facts
-from heatmaps.wording.person_hashes import told_apart
 from heatmaps.wording.release import for_release
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
@@ -238,8 +237,8 @@ def _job(release: Release, name: str) -> Job:
         radius_m=release.dataset.radius_m,
         data_slice=[release.since, release.until, release.rectangle],
         statements=list(for_release(release)),
-        users="" if release.dataset.origin.has_rounds else told_apart(release.dataset),
-        collection=sheet_facts(release),
+        users=release.dataset.origin.users(release.dataset),
+        collection=release.dataset.origin.sheet(release),
         mechanism_version=release.mechanism_version,
         guide=file_facts(release),
         together=_together(release),

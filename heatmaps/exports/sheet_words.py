@@ -79,9 +79,9 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _mechanism(sheet: Mapping[str, Any]) -> str:
     """Names the mechanism with its version, where it has had several; sheets of before do not say it."""
-    on_devices = {entry.name: entry.title for entry in catalogue.entries()} if "collection" in sheet else {}
+    device_titles = {entry.name: entry.title for entry in catalogue.entries() if "collection" in sheet}
     name, version = sheet["mechanism"], sheet.get("mechanism_version", 1)
-    title = on_devices.get(name) or mechanism_title(name)
+    title = device_titles.get(name) or mechanism_title(name)
     newest = [entry.version for entry in registry.entries() if entry.name == sheet["mechanism"]]
     return f"{title}, version {version}" if max([version, *newest]) > 1 else title
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from heatmaps.budget import alerts, allowances
 from heatmaps.models import Account, Charge, Dataset, DataVersion, Release, ReleaseState, Role
 from heatmaps.origins import COLUMNS
-from heatmaps.people.permissions import ALLOWED, Act, memberships, note_reads
+from heatmaps.people.permissions import ALLOWED, Act, memberships, misfit, note_reads
 from heatmaps.queries import percent_of
 from heatmaps.releases.epsilon.forecast import fitting
 from heatmaps.wording.budget_left import more_like_the_last, part_left
@@ -32,6 +32,15 @@ class Pot:
     @property
     def left(self) -> int | None:
         return None if self.limit is None else max(self.limit - self.committed, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link to a page of a dataset; `joins` stands between its title and the dataset's."""
+
+    address: str  # the name of its address
+    title: str
+    joins: str = "of"
 
 
 Pots = Mapping[int, list[Pot]]  # by account
@@ -55,20 +64,24 @@ class Card:
 
     @property
     def may_release(self) -> bool:
-        return self.has_data and self.role in ASKERS and self.dataset.origin.is_asked
-
-    @property
-    def has_rounds(self) -> bool:
-        return self.dataset.origin.has_rounds
+        return self.has_data and self.role in ASKERS and not misfit(self.dataset, Act.RELEASE)
 
     @property
     def may_upload_first(self) -> bool:
-        uploads = not self.has_data and self.dataset.origin.is_asked
-        return uploads and self.role in ALLOWED[Act.UPLOAD]
+        may_upload = self.role in ALLOWED[Act.UPLOAD] and not misfit(self.dataset, Act.UPLOAD)
+        return may_upload and not self.has_data
 
     @property
-    def is_auditors(self) -> bool:
-        return self.role == Role.AUDITOR
+    def link(self) -> Link | None:
+        """Returns what this person does next; None: nothing but to look."""
+        words, tab = self.dataset.origin.words, self.dataset.origin.tab
+        if tab is not None:
+            return Link(address=tab.address, title=tab.title)
+        if self.may_release:
+            return Link(address="release-new", title="New release")
+        if self.may_upload_first:
+            return Link(address="dataset-data", title=words.first_step, joins=words.joins)
+        return Link(address="ledger", title="Ledger") if self.role == Role.AUDITOR else None
 
 
 def cards_of(person: User, datasets: Sequence[Dataset]) -> list[Card]:

@@ -1,5 +1,7 @@
 """Defines why an upload was refused, in words for the steward."""
 
+from heatmaps.models import Dataset
+
 READS_A_SOURCE = "reads_a_source"
 
 
@@ -9,6 +11,12 @@ class UploadError(ValueError):
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         super().__init__(message)
+
+
+def refuse_elsewhere(dataset: Dataset, reason: str) -> None:
+    """Refuses what is entered elsewhere. Errors: `UploadError`, unless there is no reason."""
+    if reason:
+        raise UploadError(READS_A_SOURCE, reason.format(source=dataset.source))
 
 
 class LeaseLost(Exception):  # noqa: N818 - no fault: somebody else took the upload over

@@ -22,7 +22,7 @@ from django.db.models import Max, QuerySet
 from django.http import Http404
 
 from heatmaps import keys, user_names
-from heatmaps.ingest.errors import READS_A_SOURCE, UploadError
+from heatmaps.ingest.errors import UploadError, refuse_elsewhere
 from heatmaps.ingest.formats import child_process
 from heatmaps.ingest.formats.columns import is_text
 from heatmaps.ingest.formats.lines import ReaderLimits
@@ -92,7 +92,7 @@ def replay(dataset: Dataset, *, entered_by: User) -> bool:
     `entered_by`: whose name the entries bear. The caller holds the ledger's lock. Returns whether the record
     has all of its lines.
     """
-    if dataset.origin.is_elsewhere:
+    if dataset.origin.refused_opt_outs:
         return True
     _leave_out(dataset, sorted(record.recorded(dataset)), entered_by)
     return record.is_whole()
@@ -116,12 +116,7 @@ def pending(dataset: Dataset) -> int:
 
 def _check_has_entries(dataset: Dataset) -> None:
     """Refuses datasets that read their opt-outs from a table. Errors: `UploadError`."""
-    if dataset.origin.is_elsewhere:
-        raise UploadError(
-            READS_A_SOURCE,
-            f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter "
-            "the user there, and take it out there",
-        )
+    refuse_elsewhere(dataset, dataset.origin.refused_opt_outs)
 
 
 def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) -> int:

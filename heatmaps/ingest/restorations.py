@@ -94,16 +94,14 @@ def confirm(
     account that is no member, or `opt_outs_entered`.
     """
     steward = require(person, dataset, Act.CONFIRM_RESTORATION)
-    _check_lake(dataset, steward)
+    dataset.origin.check_restored(_waiting(dataset), steward)
     with transitions.locked(dataset.pk):
         require(steward, dataset, Act.CONFIRM_RESTORATION)
         restoration = _waiting(dataset)
         if asks_opt_outs(restoration) and not opt_outs_entered:
             raise ParameterError("opt_outs_entered", opt_outs_entered, "yes, once all opt-outs are entered")
         _keep(steward, dataset, set(members_kept))
-        has_opt_outs = dataset.origin.takes_files
-        if has_opt_outs and dataset.versions.exists():
-            advance.next_version(dataset, actor=steward)
+        dataset.origin.renew_restored(dataset, steward)
         transitions.confirm(dataset, actor=steward, opt_outs=_opt_outs(restoration))
     restoration.refresh_from_db()
     return restoration
@@ -117,16 +115,16 @@ def _waiting(dataset: Dataset) -> Restoration:
     return restoration
 
 
-def _check_lake(dataset: Dataset, steward: User) -> None:
-    """Checks that a lake has a new version.
+def renew_version(dataset: Dataset, steward: User) -> None:
+    """Makes the next version of a dataset that has one, so that opt-outs of before are in it."""
+    if dataset.versions.exists():
+        advance.next_version(dataset, actor=steward)
 
-    Errors: NothingRestored; NeedsVersion, and the table is being read.
-    """
-    restoration = _waiting(dataset)
-    if (
-        not dataset.origin.is_elsewhere
-        or dataset.versions.filter(created_at__gt=restoration.resumed_at).exists()
-    ):
+
+def check_read_again(restoration: Restoration, steward: User) -> None:
+    """Has a lake's table read since the restore. Errors: NeedsVersion, and it is being read."""
+    dataset = restoration.dataset
+    if dataset.versions.filter(created_at__gt=restoration.resumed_at).exists():
         return
     with transitions.locked(dataset.pk), suppress(UploadError):  # it is being read since the restore
         surveys.ask(dataset, actor=steward)

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
-from heatmaps.ingest.errors import READS_A_SOURCE, LeaseLost, UploadError
+from heatmaps.ingest.errors import LeaseLost, UploadError, refuse_elsewhere
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.receiving import NamedFile, Receipt
@@ -131,12 +131,7 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
 def check_takes_uploads(dataset: Dataset) -> None:
     """Refuses datasets that take no uploads. Errors: `UploadError`."""
-    if dataset.origin.is_elsewhere:
-        raise UploadError(
-            READS_A_SOURCE,
-            f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins "
-            "to that table and make a new data version",
-        )
+    refuse_elsewhere(dataset, dataset.origin.refused_files)
 
 
 def undo(person: Person, upload: Upload) -> None:

@@ -45,20 +45,24 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
     """Returns the facts that every charge rests on, and that must never change."""
     box = {name: repr(float(getattr(dataset, name))) for name in ("west", "south", "east", "north")}
     facts: dict[str, int | str] = {"relation": str(dataset.relation), **box}
-    if dataset.radius_m is not None:
-        facts["radius_m"] = dataset.radius_m
-    if dataset.persons is not None:
-        facts["persons"] = dataset.persons
+    stated = {name: getattr(dataset, name) for name in Dataset.STATED}
+    facts |= {name: fact for name, fact in stated.items() if fact not in (None, "")}
     if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
         facts["row_capacity"] = dataset.row_capacity
     if dataset.user_form == UserForm.DECIMAL:  # left out, as before, of the forms that there were before
         facts["user_form"] = str(dataset.user_form)
-    if dataset.origin.is_elsewhere:
-        facts |= {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
-    if dataset.origin.has_rounds:
-        collection = Collection.objects.filter(pk=dataset.pk).first()
-        facts["collection"] = "" if collection is None else collection_fact(collection)
-    return facts
+    return facts | dataset.origin.facts(dataset)
+
+
+def source_facts(dataset: Dataset) -> dict[str, int | str]:
+    """Returns what a dataset reads where it is."""
+    return {name: getattr(dataset, name) for name in ("source", "source_fingerprint")}
+
+
+def collection_facts(dataset: Dataset) -> dict[str, int | str]:
+    """Returns the hash of a dataset's collection; of one whose row is gone an empty text."""
+    collection = Collection.objects.filter(pk=dataset.pk).first()
+    return {"collection": "" if collection is None else collection_fact(collection)}
 
 
 def collection_fact(collection: Collection) -> str:

@@ -90,7 +90,7 @@ def check_bound(dataset: Dataset, number: int, bound: dict[int, str]) -> None:
     """
     covering_number = min((other for other in bound if other >= number), default=None)
     # A lake's tables are those of one version.
-    if covering_number is None or (dataset.origin.is_elsewhere and covering_number != number):
+    if covering_number is None or (dataset.origin.has_tables_of_versions and covering_number != number):
         raise VersionChanged
     if not hmac.compare_digest(commitment(Holdings.of(dataset.pk), covering_number), bound[covering_number]):
         raise VersionChanged

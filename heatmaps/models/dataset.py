@@ -1,6 +1,7 @@
 """A dataset's public facts, its members and its data versions."""
 
 from datetime import datetime
+from typing import ClassVar
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
@@ -90,6 +91,9 @@ class Dataset(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="datasets")
+
+    # Facts of some datasets alone: in the first event and on the administrator's page where there are any.
+    STATED: ClassVar = ("persons", "radius_m")
 
     @property
     def origin(self) -> Origin:

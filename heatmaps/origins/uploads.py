@@ -8,6 +8,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from heatmaps.origins.origin import Named, Origin
+from heatmaps.origins.pages import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +19,8 @@ class Uploads(Origin):
         seconds: float = settings.SLOT_SECONDS[dataset.row_capacity]
         return seconds
 
-    def has_place(self, dataset: Any, drawn: "QuerySet[Any]") -> bool:
-        same_size = drawn.filter(dataset__row_capacity=dataset.row_capacity)
+    def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:
+        same_size = spent.filter(dataset__row_capacity=dataset.row_capacity)
         places: int = settings.DRAW_PLACES[dataset.row_capacity]
         return same_size.count() < places
 
@@ -28,8 +29,11 @@ class Uploads(Origin):
 
 
 UPLOADS: Final = Uploads(
+    name="files",
     filter=Q(is_collection=False, source=""),
-    takes_files=True,
+    words=Words(choice="From files"),
+    scripts=("hazemap/uploads.js", "hazemap/preview.js"),
+    renew_restored=Named("heatmaps.ingest.restorations.renew_version"),
     # Schedules and surveys of all datasets are swept with uploads.
     sweeps=(Named("heatmaps.ingest.uploads.sweep"), Named("heatmaps.masses.column_copies.sweep")),
 )

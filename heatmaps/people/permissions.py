@@ -72,14 +72,6 @@ ALLOWED: dict[Act, frozenset[str]] = {
     Act.CONFIRM_RESTORATION: frozenset({Role.STEWARD}),
 }
 
-# What makes no sense for a collection, whoever asks, and what does for nothing else.
-_NOT_OF_COLLECTIONS: Final = frozenset({Act.UPLOAD, Act.RELEASE, Act.KEEP_GUIDES})
-_OF_COLLECTIONS: Final = frozenset({Act.PLAN_ROUNDS})
-_FILLED_BY_DEVICES: Final = (
-    "this dataset is a collection: people's devices fill it in rounds, and each round gives one result"
-)
-_FILLED_BY_UPLOADS: Final = "this dataset is filled by uploads; only a collection has rounds"
-
 MAY_NOT_CREATE: Final = "your account may not make datasets; ask an administrator of this server to allow it"
 
 Person = User | AnonymousUser
@@ -116,10 +108,8 @@ def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
 
 
 def misfit(dataset: Dataset, act: Act) -> str:
-    """Says why nobody may do so with a dataset of this kind; empty: somebody may."""
-    if dataset.origin.has_rounds:
-        return _FILLED_BY_DEVICES if act in _NOT_OF_COLLECTIONS else ""
-    return _FILLED_BY_UPLOADS if act in _OF_COLLECTIONS else ""
+    """Returns why nobody may do so with a dataset of this origin; empty: somebody may."""
+    return dataset.origin.refused_acts.get(act, "")
 
 
 def is_stranger(person: Person, dataset: Dataset) -> bool:

@@ -121,7 +121,9 @@ def _advance(dataset_id: int, now: datetime) -> None:
 
 def _expire_rounds(dataset_id: int, now: datetime) -> None:
     """Rounds that no shuffler joined, wherever they stand: the ones before them may be open for months."""
-    queued = slots.queue(dataset_id).filter(where("has_rounds", "dataset"), state=ReleaseState.RESERVED)
+    queued = slots.queue(dataset_id).filter(
+        where("has_fixed_moments", "dataset"), state=ReleaseState.RESERVED
+    )
     for release_id in queued.filter(expires_at__lt=now).values_list("pk", flat=True):
         transitions.cancel(release_id, actor=None)
 
@@ -153,8 +155,7 @@ def _end(release: Release) -> bool:
     in_time = drawing is not None and slots.has_had_time(release, drawing.claimed_at, release.dataset)
     state = drawing.state if drawing is not None and in_time else None
     origin = release.dataset.origin
-    end = draws.begin_again if origin.may_be_drawn_again else draws.give_up_if_over
-    is_over = state == DrawingState.RUNNING and end(release.pk, timezone.now())
+    is_over = state == DrawingState.RUNNING and draws.end(release, over_at=timezone.now())
     is_dead = is_over and not origin.may_be_drawn_again
     try:
         if state == DrawingState.DRAWN:

@@ -150,6 +150,16 @@ def begin_again(release_id: UUID, now: datetime | None = None) -> bool:
     return (running if now is None else running.filter(lease_until__lt=now)).delete()[0] == 1
 
 
+def end(release: Release, *, over_at: datetime | None = None) -> bool:
+    """Ends a running drawing: it begins again where it may, and has no result otherwise.
+
+    over_at: only if its lease ran out before then.
+    """
+    if release.dataset.origin.may_be_drawn_again:
+        return begin_again(release.pk, over_at)
+    return give_up(release.pk) if over_at is None else give_up_if_over(release.pk, over_at)
+
+
 def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
 

@@ -116,22 +116,27 @@ def run(release_id: UUID) -> None:
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
     release = Release.objects.select_related(*_RELATED).filter(pk=release_id).first()
-    if release is not None and release.dataset.origin.reads_before_election:
-        _run_in_lake(release)
-        return
-    if release is None or not release.dataset.origin.is_ready(release) or not draws.claim(release):
+    if release is None:
         _log.info("release.not_waiting", release=release_id)
         return
-    cause = _cause(release, lambda: _draw(release))
+    release.dataset.origin.run(release)
+
+
+def run_elected(release: Release) -> None:
+    """Draws as `run` does, once this worker is elected to."""
     origin = release.dataset.origin
+    if not origin.is_ready(release) or not draws.claim(release):
+        _log.info("release.not_waiting", release=release.pk)
+        return
+    cause = _cause(release, lambda: _draw(release))
     if cause is not None and origin.may_be_drawn_again and not origin.is_final(cause):
         # Nothing is drawn: whatever is wrong with this machine, the sweep has it read again.
-        _log.error("round.not_read", release=release_id, cause=cause)
-        draws.begin_again(release_id)
+        _log.error("round.not_read", release=release.pk, cause=cause)
+        draws.begin_again(release.pk)
     elif cause is not None:
         # The name of the error's class only: its message and its traceback may hold data.
-        _log.error("release.no_result", release=release_id, cause=cause)
-        draws.give_up(release_id)
+        _log.error("release.no_result", release=release.pk, cause=cause)
+        draws.give_up(release.pk)
     origin.after_draw()
 
 
@@ -160,7 +165,7 @@ def cancel(person: Person, release: Release) -> None:
 def may_be_cancelled(release: Release) -> bool:
     """Before it begins, as it says, unless it waits for an operator; a round is cancelled where it was
     planned."""
-    if release.dataset.origin.has_rounds:
+    if not release.dataset.origin.is_asked:
         return False
     is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
     return is_ahead and not hold.keeps_back(release)
@@ -178,9 +183,7 @@ def sweep() -> None:
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
     columns = [f"release__{column}" for column in _ORIGIN_COLUMNS]
     for drawing in over.select_related("release__dataset").only(*columns):
-        again = drawing.release.dataset.origin.may_be_drawn_again
-        end = draws.begin_again if again else draws.give_up_if_over
-        end(drawing.release_id, timezone.now())
+        draws.end(drawing.release, over_at=timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
     for origin in ORIGINS:
         if origin.unread is not None:
@@ -201,8 +204,7 @@ def recover() -> None:
     except OnHold:
         return
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
-        end = draws.begin_again if drawing.release.dataset.origin.may_be_drawn_again else draws.give_up
-        end(drawing.release_id)
+        draws.end(drawing.release)
     source_readings.forget_leases()
     sweep()
 
@@ -325,7 +327,7 @@ def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] |
     return None
 
 
-def _run_in_lake(release: Release) -> None:
+def run_in_lake(release: Release) -> None:
     """As `run`: reads first, as often as it takes, and is elected to draw only then."""
     tag = source_readings.begin(release.pk)
     if tag is None:

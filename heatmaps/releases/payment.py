@@ -56,8 +56,7 @@ class Payment:
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
     """Errors: Disagreement."""
-    if release.dataset.origin.has_rounds:
-        check_round(release.round, replay)
+    release.dataset.origin.check_chain(release, replay)
     changed = facts.differences(release, reserved.facts)
     moments = reserved.moments or facts.moments(release)  # none: reserved before there were slots
     problems = {
@@ -71,6 +70,11 @@ def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str
     }
     problem = next((text for text, holds in problems.items() if holds), "")
     return problem or _problem_of_price(release, reserved)
+
+
+def check_round_of(release: Release, replay: Replay) -> None:
+    """Compares a release's round with the event that fixed it. Errors: Disagreement."""
+    check_round(release.round, replay)
 
 
 def _problem_of_price(release: Release, reserved: ReplayedRelease) -> str:

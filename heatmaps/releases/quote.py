@@ -52,7 +52,7 @@ class Quote:
     epsilon: Fraction
     delta: Fraction  # as asked for, or the mechanism's usual one
     guarantee: Guarantee
-    on_devices: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
+    with_shuffler: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
     lines: tuple[ChargeLine, ...]
     expected_error: ExpectedError | None  # None: no public number of persons to reckon with
     guide: Chosen | None
@@ -79,7 +79,7 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
         epsilon=planned.epsilon,
         delta=planned.delta,
         guarantee=planned.guarantee,
-        on_devices=planned.draw.on_devices,
+        with_shuffler=planned.draw.with_shuffler,
         lines=lines,
         expected_error=planned.expected_error(dataset),
         guide=planned.guide,

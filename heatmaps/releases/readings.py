@@ -9,6 +9,7 @@ from heatmaps import masses
 from heatmaps.children.calibrated import Calibration, MechanismQuestion
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
 from heatmaps.models import Dataset, DataVersion
+from heatmaps.origins import Offer
 from heatmaps.parameters import reaching
 from heatmaps.regions import region_of
 from mechanisms.catalogue import registry
@@ -22,8 +23,6 @@ from mechanisms.metric.linear.answers import AnswerSums
 from mechanisms.randomness import RandomSource
 from mechanisms.results.serialization import Result
 
-IN_A_LAKE: Final[frozenset[Reads]] = frozenset({"masses", "means"})
-FINEST_OF_A_LAKE: Final = 8192  # cells a side: at most 1.6 GB are handed over
 Build: TypeAlias = Callable[[MechanismQuestion], Calibration | None]
 
 
@@ -55,9 +54,9 @@ class Draw:
         return found
 
     @property
-    def on_devices(self) -> Guarantee | None:
+    def with_shuffler(self) -> Guarantee | None:
         """Of the same protocol with a shuffler, where this one simulates it."""
-        return None if self.known is None else self.known.on_devices
+        return None if self.known is None else self.known.with_shuffler
 
     def check(self, data_slice: DataSlice) -> None:
         """Errors: `ParameterError` for a part of the region where whole records are read."""
@@ -141,8 +140,7 @@ def planned(
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
     entry = registry.get(name)
-    if dataset.origin.is_elsewhere:
-        check_source(entry, resolution)
+    check_offer(dataset.origin.offer, entry, resolution)
     target, side = _target(dataset, cost, steering), entry.side(resolution)
     grid = {} if side is None else {"resolution": side}
     if not READINGS[entry.reads].whole_records:
@@ -165,29 +163,25 @@ def planned(
 def offered(dataset: Dataset) -> list[AnyEntry]:
     """What can be asked of a dataset, in the order of the catalogue."""
     entries = registry.entries(relation=Relation(dataset.relation))
-    return [entry for entry in entries if not dataset.origin.is_elsewhere or entry.reads in IN_A_LAKE]
+    reads = dataset.origin.offer.reads
+    return [entry for entry in entries if reads is None or entry.reads in reads]
 
 
 def finest(dataset: Dataset, entry: AnyEntry) -> int:
     """Most cells a side; 0: what is released has no cells."""
-    return (
-        min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.origin.is_elsewhere else entry.max_resolution
-    )
+    most = dataset.origin.offer.finest
+    return entry.max_resolution if most is None else min(entry.max_resolution, most)
 
 
-def check_source(entry: AnyEntry, resolution: int | None) -> None:
-    """Errors: `ParameterError` for what is not asked of a lake: what is handed over has a public bound."""
-    if entry.reads not in IN_A_LAKE:
-        raise ParameterError(
-            "mechanism",
-            entry.name,
-            "a method that reads sums: in this dataset check-ins stay in their owner's lake, and no single "
-            "record leaves it",
-        )
-    if resolution is not None and resolution > FINEST_OF_A_LAKE:
-        raise ParameterError(
-            "resolution", resolution, f"at most {FINEST_OF_A_LAKE}: check-ins stay in their owner's lake"
-        )
+def check_offer(offer: Offer, entry: AnyEntry, resolution: int | None) -> None:
+    """Refuses what an origin does not offer: what a lake hands over has a public bound.
+
+    Errors: `ParameterError`.
+    """
+    if offer.reads is not None and entry.reads not in offer.reads:
+        raise ParameterError("mechanism", entry.name, offer.other_mechanism)
+    if resolution is not None and offer.finest is not None and resolution > offer.finest:
+        raise ParameterError("resolution", resolution, f"at most {offer.finest}: {offer.finer}")
 
 
 def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:

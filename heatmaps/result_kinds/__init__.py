@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from heatmaps.origins import RunsOn
 from heatmaps.result_kinds.distances import DISTANCES
 from heatmaps.result_kinds.format import Format, Group
 from heatmaps.result_kinds.heatmap import HEATMAP
@@ -12,8 +11,10 @@ from heatmaps.result_kinds.kind import ResultKind, SheetPart
 from heatmaps.result_kinds.point import POINT
 from heatmaps.result_kinds.zones import ZONES
 from mechanisms.catalogue import registry
+from mechanisms.catalogue.entries import StoredEntry
 from mechanisms.catalogue.registry import Kind
 from mechanisms.devices import catalogue
+from mechanisms.devices.catalogue import DeviceEntry
 from mechanisms.results.serialization import Result
 
 __all__ = [
@@ -29,13 +30,14 @@ __all__ = [
     "names_of_kind",
 ]
 
-CATALOGUES: Final = MappingProxyType({"stored": registry, "devices": catalogue})
+# By what mechanisms draw from, as an origin names it (`Origin.runs_on`).
+CATALOGUES: Final = MappingProxyType({StoredEntry.runs_on: registry, DeviceEntry.runs_on: catalogue})
 RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
     {kind.name: kind for kind in (HEATMAP, POINT, ZONES, DISTANCES)}
 )
 
 
-def kind_of_mechanism(name: str, *, runs_on: RunsOn = "stored") -> ResultKind:
+def kind_of_mechanism(name: str, *, runs_on: str = "stored") -> ResultKind:
     """Returns what a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
 
     Errors: `ParameterError` for an unknown name.
@@ -43,16 +45,16 @@ def kind_of_mechanism(name: str, *, runs_on: RunsOn = "stored") -> ResultKind:
     return RESULT_KINDS[CATALOGUES[runs_on].get(name).kind]
 
 
-def names_of_kind(kind: Kind, *, runs_on: RunsOn) -> list[str]:
-    """The mechanisms that release a kind of result, on stored check-ins or on devices."""
+def names_of_kind(kind: Kind, *, runs_on: str) -> list[str]:
+    """Returns the mechanisms that release a kind of result, on stored check-ins or on devices."""
     return [entry.name for entry in CATALOGUES[runs_on].entries() if entry.kind == kind]
 
 
 def kind_of_result(result: Result) -> ResultKind:
-    """The kind of a released result."""
+    """Returns the kind of a released result."""
     return next(kind for kind in RESULT_KINDS.values() if isinstance(result, kind.result))
 
 
 def kind_of_sheet(sheet: Mapping[str, Any]) -> ResultKind:
-    """The kind of result that a release sheet is about."""
+    """Returns the kind of result that a release sheet is about."""
     return next(kind for kind in RESULT_KINDS.values() if kind.digest in sheet)

@@ -1,4 +1,4 @@
-"""Finds what people are told of a mechanism: as it ran on stored check-ins, or on people's devices."""
+"""Finds the catalogue entry and the kind of a release, whatever its mechanism ran on."""
 
 from heatmaps.models import Release
 from heatmaps.result_kinds import CATALOGUES, ResultKind, kind_of_mechanism
@@ -7,11 +7,11 @@ from mechanisms.devices.catalogue import DeviceEntry
 
 
 def entry_of(release: Release) -> AnyEntry | DeviceEntry:
-    """Errors: `ParameterError` for a mechanism that is gone."""
+    """Returns the entry of what drew a release. Errors: `ParameterError` for a mechanism that is gone."""
     entry: AnyEntry | DeviceEntry = CATALOGUES[release.dataset.origin.runs_on].get(release.mechanism)
     return entry
 
 
 def kind_of_release(release: Release) -> ResultKind:
-    """What a release is, or will be, a result of."""
+    """Returns the kind of result that a release has, or will have."""
     return kind_of_mechanism(release.mechanism, runs_on=release.dataset.origin.runs_on)

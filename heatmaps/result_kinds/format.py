@@ -14,16 +14,16 @@ from mechanisms.results.heatmap import DENSE_SIDE_LIMIT
 
 
 class Content(Protocol):
-    """What a file is made from: `heatmaps.exports.content.Released`."""
+    """Offers what a file is made from: `heatmaps.exports.content.Released`."""
 
     @property
     def resolution(self) -> int | None:
-        """Cells a side; None: what was released has no cells."""
+        """Returns the cells a side; None: what was released has no cells."""
         ...
 
 
 class Group(StrEnum):
-    """What a file is wanted for."""
+    """Groups files by their use."""
 
     LOOK = "To look at"
     GIS = "For maps of your own"
@@ -32,7 +32,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a result is written, and what the file says of its numbers."""
+    """Says how a result is written, and what the file says of its numbers."""
 
     suffix: str  # with its dot
     title: str
@@ -46,32 +46,32 @@ class Format:
 
     @property
     def name(self) -> str:
-        """The suffix as it stands in addresses."""
+        """Returns the suffix as it stands in addresses."""
         return self.suffix.removeprefix(".")
 
     @property
     def download(self) -> str:
-        """How the pages offer it: with the release sheet in the file, or in a ZIP beside it."""
+        """Returns how the pages offer it: with the release sheet in the file, or in a ZIP beside it."""
         return self.name if self.has_sheet else f"{self.name}.zip"
 
     def fits(self, resolution: int | None) -> bool:
-        """Whether a grid of so many cells a side can be written; None: there is no grid."""
+        """Tells whether a grid of so many cells a side can be written; None: there is no grid."""
         return not self.dense or resolution is None or resolution <= DENSE_SIDE_LIMIT
 
     def check(self, resolution: int | None) -> None:
-        """Errors: `ParameterError` naming `resolution` where it does not fit."""
+        """Refuses a resolution that does not fit. Errors: `ParameterError` naming `resolution`."""
         if not self.fits(resolution):
             raise ParameterError("resolution", resolution, f"at most {DENSE_SIDE_LIMIT} for a {self.title}")
 
     def write(self, released: Content, stream: BinaryIO) -> None:
-        """Errors: `ParameterError` as `check`, before anything is written."""
+        """Writes the file. Errors: `ParameterError` as `check`, before anything is written."""
         self.check(released.resolution)
         import_string(self.writer)(released, stream)
 
 
 def by_suffix(*formats: Format) -> Mapping[str, Format]:
-    """In the order in which they are offered."""
-    return MappingProxyType({known.suffix: known for known in formats})
+    """Returns formats by suffix, in the order in which they are offered."""
+    return MappingProxyType({each.suffix: each for each in formats})
 
 
 PNG: Final = partial(Format, suffix=".png", title="PNG picture", group=Group.LOOK, content_type="image/png")
@@ -99,7 +99,7 @@ NPY: Final = partial(
 
 
 def html(values: str) -> Format:
-    """The web page, which any kind of result has."""
+    """Returns the web page, which any kind of result has."""
     return Format(
         suffix=".html",
         title="Web page",

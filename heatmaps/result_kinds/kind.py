@@ -20,7 +20,7 @@ DISTANCE_ERROR: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetPart:
-    """What the release sheet says of one result; exact numbers as fractions."""
+    """Says what a release sheet says of one result; exact numbers as fractions."""
 
     measures: Mapping[str, object]
     post_processing: Sequence[str] = ()
@@ -55,39 +55,39 @@ class ResultKind:
     error_words: str  # (expected error as JSON, region) -> `heatmaps.wording.expected_error.ErrorWords`
 
     def format_of(self, suffix: str) -> Format:
-        """The format of a suffix with its dot. Errors: `ParameterError` naming those there are."""
-        found = self.formats.get(suffix.lower())
-        if found is None:
+        """Returns the format of a suffix with its dot. Errors: `ParameterError` naming those there are."""
+        suffix_format = self.formats.get(suffix.lower())
+        if suffix_format is None:
             raise ParameterError("output", suffix or "without a suffix", ", ".join(self.formats))
-        return found
+        return suffix_format
 
-    def drawn(self, result: Result, region: Region) -> Any:
-        """A result as Leaflet shows it, before it becomes a document."""
+    def leaflet_parts(self, result: Result, region: Region) -> Any:
+        """Returns a result as Leaflet shows it, before it becomes a document."""
         return import_string(self.map_parts)(result, region)
 
-    def sketched(self, scene: Any, released: Any) -> Any:
-        """Draw what was released into a picture; how its legend is written."""
+    def draw_sketch(self, scene: Any, released: Any) -> Any:
+        """Draws what was released into a picture and returns how its legend is written."""
         return import_string(self.sketch)(scene, released)
 
     def heat_of(self, result: Result, region: Region) -> dict[str, Any] | None:
-        """What a map's heat is made of; None where it has none."""
-        found: dict[str, Any] | None = import_string(self.heat)(result, region) if self.heat else None
-        return found
+        """Returns what a map's heat is made of; None where it has none."""
+        heat: dict[str, Any] | None = import_string(self.heat)(result, region) if self.heat else None
+        return heat
 
     def tabulated(self, result: Result, region: Region) -> dict[str, Any]:
-        """The numbers beside a map, for `table_template`."""
+        """Returns the numbers beside a map, for `table_template`."""
         return asdict(import_string(self.table)(result, region))
 
     def for_sheet(self, result: Result, region: Region) -> SheetPart:
-        """What the release sheet says of a result."""
-        found: SheetPart = import_string(self.sheet_part)(result, region)
-        return found
+        """Returns what the release sheet says of a result."""
+        part: SheetPart = import_string(self.sheet_part)(result, region)
+        return part
 
     def facts(self, sheet: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-        """(title, text) of what a release sheet says of the result."""
-        found: Sequence[tuple[str, str]] = import_string(self.sheet_facts)(sheet)
-        return found
+        """Returns (title, text) of what a release sheet says of the result."""
+        lines: Sequence[tuple[str, str]] = import_string(self.sheet_facts)(sheet)
+        return lines
 
     def predicted(self, error: Mapping[str, object], region: Region) -> Any:
-        """A predicted error in words. error: as JSON values. region: what the result covers."""
+        """Returns a predicted error in words. error: as JSON values. region: what the result covers."""
         return import_string(self.error_words)(error, region)

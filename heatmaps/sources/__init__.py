@@ -87,15 +87,16 @@ def named(name: str) -> Source:
 
 def of(dataset: Dataset) -> Source:
     """What a dataset reads, as long as it is what it was made with. Errors: `SourcesFileError`."""
-    found = all_by_name().get(dataset.source)
-    if found is None:
-        raise SourceNotTheSame(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
-    if found.fingerprint != dataset.source_fingerprint:
+    name = dataset.source
+    source = all_by_name().get(name)
+    if source is None:
+        raise SourceNotTheSame(f"HAZEMAP_SOURCES names no source {name} any more")
+    if source.fingerprint != dataset.source_fingerprint:
         raise SourceNotTheSame(
-            f"the source {dataset.source} was changed since the dataset was made; give the changed one a "
-            "name of its own, and this one its table, columns and time zone back"
+            f"the source {name} was changed since the dataset was made; give the changed one a name of its "
+            "own, and this one its table, columns and time zone back"
         )
-    return found
+    return source
 
 
 def pinned(source: Source) -> Tables:
@@ -134,6 +135,18 @@ def has_times(dataset: Dataset) -> bool:
     states = SourceState.objects.filter(dataset=dataset, version__isnull=False)
     columns = states.order_by("-version__number").values_list("columns", flat=True).first()
     return columns is None or columns["time"] != "none"
+
+
+def check_retention(dataset: Dataset, days: int) -> None:
+    """Errors: `ParameterError` where check-ins have no times; `SourcesFileError`."""
+    check_times(of(dataset), days)
+
+
+def check_times(source: Source, days: int) -> None:
+    """Errors: `ParameterError` where a source has no times, by which check-ins could be left out."""
+    if source.time is None:
+        allowed = "nothing; the source has no column of times, by which check-ins would be left out"
+        raise ParameterError("retention_days", days, allowed)
 
 
 def may_be_read(version: DataVersion) -> bool:

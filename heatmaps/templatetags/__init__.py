@@ -1,1 +1,1 @@
-"""Tags and filters for templates."""
+"""Offers tags and filters to templates."""

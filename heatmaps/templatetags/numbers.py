@@ -18,21 +18,21 @@ _COLONS: Final = 2  # of a time with seconds
 
 @register.filter
 def amount(exact: str) -> str:
-    """An exact decimal that is taken or promised, rounded up to four digits; words as they are."""
+    """Rounds an exact decimal that is taken or promised up to four digits; leaves words as they are."""
     return _shortened(exact, numbers.amount)
 
 
 @register.filter
 def amount_left(exact: str) -> str:
-    """An exact decimal that is left, rounded down to four digits; words as they are."""
+    """Rounds an exact decimal that is left down to four digits; leaves words as they are."""
     return _shortened(exact, numbers.amount_left)
 
 
 @register.filter
 def moment(at: datetime | str, to: str = "minutes") -> str:
-    """A moment in UTC; `local_time.js` puts the reader's own time beside it.
+    """Writes a moment in UTC; `local_time.js` puts the reader's own time beside it.
 
-    Of a text, "2026-11-22 10:30[:05]" in UTC, what it tells. The attribute tells no more than the text:
+    A text is "2026-11-22 10:30[:05]" in UTC. The attribute tells no more than the text:
     seconds can be secret.
     """
     if isinstance(at, str):
@@ -45,31 +45,31 @@ def moment(at: datetime | str, to: str = "minutes") -> str:
 
 @register.filter
 def day(at: date) -> str:
-    """A day, in UTC."""
+    """Writes a day, in UTC."""
     return format_html('<time datetime="{}">{}</time>', numbers.day(at), numbers.day(at))
 
 
 @register.filter
 def count(value: int) -> str:
-    """A whole number with commas."""
+    """Writes a whole number with commas."""
     return numbers.count(value)
 
 
 @register.filter
 def exact_length(length_m: int) -> str:
-    """A length that a promise is about, to the metre."""
+    """Writes a length that a promise is about, to the metre."""
     return numbers.exact_length(length_m)
 
 
 @register.filter
 def size(n_bytes: int) -> str:
-    """The size of a file."""
+    """Writes the size of a file."""
     return numbers.size(n_bytes)
 
 
 @register.filter
 def duration(seconds: float) -> str:
-    """A time to wait, rounded up."""
+    """Writes a time to wait, rounded up."""
     return numbers.duration(seconds)
 
 
@@ -81,7 +81,7 @@ def _shortened(exact: str, shorten: Callable[[Fraction], str]) -> str:
         value = Fraction(Decimal(exact))
     except InvalidOperation:
         return exact
-    shown = shorten(value)
-    if shown.replace(",", "") == exact:
-        return shown
-    return format_html('<data value="{0}" title="Exactly {0}">{1}</data>', exact, shown)
+    text = shorten(value)
+    if text.replace(",", "") == exact:
+        return text
+    return format_html('<data value="{0}" title="Exactly {0}">{1}</data>', exact, text)

@@ -8,5 +8,5 @@ register = template.Library()
 
 @register.simple_tag
 def program() -> str:
-    """`hazemap` where a package was installed, `manage.py` in a checkout."""
+    """Returns `hazemap` where a package was installed, `manage.py` in a checkout."""
     return str(settings.PROGRAM)

@@ -8,5 +8,5 @@ register = template.Library()
 
 @register.simple_tag
 def request_id() -> str:
-    """Three groups of letters; "" outside of a request."""
+    """Returns three groups of letters; "" outside of a request."""
     return str(get_contextvars().get("request_id", ""))

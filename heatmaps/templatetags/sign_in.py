@@ -1,4 +1,4 @@
-"""What pages say of ways to sign in."""
+"""Tells templates about ways to sign in."""
 
 import json
 from typing import Any
@@ -15,31 +15,31 @@ register = template.Library()
 
 @register.simple_tag
 def sign_in_provider() -> Any:
-    """The OpenID Connect provider of this server; None without one."""
+    """Returns the OpenID Connect provider of this server; None without one."""
     return settings.SIGN_IN_PROVIDER
 
 
 @register.simple_tag
 def sends_mail() -> bool:
-    """Whether this server sends mails."""
+    """Tells whether this server sends mails."""
     return settings.MAIL is not None
 
 
 @register.simple_tag(takes_context=True)
 def passkeys_need(context: template.Context) -> str:
-    """What passkeys would need of the address that this page was asked for at; "" where it has that."""
+    """Returns what passkeys would need of the address of this page; "" where it has that."""
     return passkeys.why_none(context["request"])
 
 
 @register.filter
 def as_json(options: object) -> str:
-    """For an attribute that a script of ours reads."""
+    """Writes JSON for an attribute that a script of ours reads."""
     return json.dumps(options, cls=DjangoJSONEncoder)
 
 
 @register.inclusion_tag("account/ways_in.html", takes_context=True)
 def ways_in(context: template.Context) -> dict[str, Any]:
-    """How the account that is signed in can sign in."""
+    """Returns how the account that is signed in can sign in."""
     user = context["user"]
     address = EmailAddress.objects.filter(user=user, verified=True).first()
     return {

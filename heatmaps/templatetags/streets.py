@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag
 def streets_of_members() -> Streets:
-    """Those of a page that needs an account."""
+    """Returns the streets of a page that needs an account."""
     return streets_of(public=False)

@@ -7,6 +7,7 @@ from django import template
 
 from heatmaps.ingest import restorations
 from heatmaps.models import Dataset
+from heatmaps.origins.pages import Tab
 from heatmaps.people.permissions import Act, Person, would_allow
 from heatmaps.queries import current_version, waits_for_operator
 from heatmaps.wording.guarantee import RELATIONS_IN_SHORT
@@ -14,28 +15,23 @@ from mechanisms.guarantee import Relation
 
 register = template.Library()
 
-_TABS: Final = (
-    ("map", "Map", "dataset", Act.SEE),
-    ("releases", "Releases", "dataset-releases", Act.SEE),
-    ("rounds", "Rounds", "dataset-rounds", Act.SEE),
-    ("data", "Data", "dataset-data", Act.SEE),
-    ("budget", "Budget", "dataset-budget", Act.SEE),
-    ("people", "People", "people", Act.SEE),
-    ("ledger", "Ledger", "ledger", Act.READ_LEDGER),
+_MAPS: Final = (
+    Tab(name="map", title="Map", address="dataset"),
+    Tab(name="releases", title="Releases", address="dataset-releases"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
-    name: str
-    title: str
-    address: str  # the name of its address
+_MORE: Final = (
+    Tab(name="data", title="Data", address="dataset-data"),
+    Tab(name="budget", title="Budget", address="dataset-budget"),
+    Tab(name="people", title="People", address="people"),
+    Tab(name="ledger", title="Ledger", address="ledger"),
+)
+_ACTS: Final = {"ledger": Act.READ_LEDGER}  # what opens a tab, other than seeing the dataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tabs:
     relation: str
-    shown: tuple[Tab, ...]
+    links: tuple[Tab, ...]
     may_release: bool
     lacks_data: bool  # for those who may upload: no data version yet
     is_restored: bool  # and nobody confirmed it
@@ -45,14 +41,12 @@ class Tabs:
 
 @register.simple_tag
 def tabs_of(dataset: Dataset, person: Person) -> Tabs:
-    """What stands above each tab; the answer is not a reading, which the page itself notes."""
+    """Returns what stands above each tab; the answer is not a reading, which the page itself notes."""
+    own_tab = dataset.origin.tab
+    tabs = (*_MAPS, *(() if own_tab is None else (own_tab,)), *_MORE)
     return Tabs(
         relation=RELATIONS_IN_SHORT[Relation(dataset.relation)],
-        shown=tuple(
-            Tab(name=name, title=title, address=address)
-            for name, title, address, act in _TABS
-            if would_allow(person, dataset, act) and (name != "rounds" or dataset.origin.has_rounds)
-        ),
+        links=tuple(tab for tab in tabs if would_allow(person, dataset, _ACTS.get(tab.name, Act.SEE))),
         may_release=would_allow(person, dataset, Act.RELEASE),
         lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,
         is_restored=restorations.waits(dataset),

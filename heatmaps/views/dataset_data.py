@@ -50,11 +50,7 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
-        context |= (
-            _lake_context(dataset, versions)
-            if dataset.origin.is_elsewhere
-            else _uploads_context(request, dataset)
-        )
+        context |= dataset.origin.data_context(request, dataset, versions)
     return render(request, "datasets/data.html", context)
 
 
@@ -76,8 +72,12 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "datasets/uploads.html", context)
 
 
-def _lake_context(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
-    """Returns what only stewards see of a dataset that reads a lake."""
+def lake_context(
+    request: PersonRequest,  # noqa: ARG001 - every origin's data are shown by the same arguments
+    dataset: Dataset,
+    versions: Iterable[DataVersion],
+) -> dict[str, object]:
+    """Returns what only stewards see of a table in a lake."""
     survey = queries.survey_of(dataset)
     return {
         "step": _step(dataset),
@@ -94,8 +94,12 @@ def _rows(version: DataVersion) -> str:
     return "" if state is None else lake.rows_words(state.rows, state.invalid)
 
 
-def _uploads_context(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
-    """Returns what only stewards see of a dataset that takes uploads."""
+def files_context(
+    request: PersonRequest,
+    dataset: Dataset,
+    versions: Iterable[DataVersion],  # noqa: ARG001 - as above
+) -> dict[str, object]:
+    """Returns what only stewards see of a dataset's files."""
     state = request.GET.get("state", "")
     state = state if state in UploadState.values else ""
     show = request.GET.get("show", "")

@@ -6,10 +6,12 @@ from django.views.decorators.http import require_http_methods
 
 from heatmaps import sources
 from heatmaps.datasets import create
+from heatmaps.origins import of_name
+from heatmaps.origins.lake import LAKE
 from heatmaps.people.permissions import is_administrator, require_creator
 from heatmaps.sources.sources_file import SourcesFileError
 from heatmaps.views.basemap import with_streets
-from heatmaps.views.forms.dataset import LAKE, DatasetForm
+from heatmaps.views.forms.dataset import DatasetForm
 from heatmaps.views.forms.shared import explain
 from heatmaps.views.requests import PersonRequest
 from mechanisms.check import ParameterError
@@ -31,9 +33,8 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             dataset = create(creator, form.new)
-            return redirect(
-                "dataset-rounds" if dataset.origin.has_rounds else "dataset-data", slug=dataset.slug
-            )
+            tab = dataset.origin.tab
+            return redirect("dataset-data" if tab is None else tab.address, slug=dataset.slug)
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)
@@ -52,4 +53,5 @@ def _lakes(request: PersonRequest) -> tuple[list[str], str]:
 def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:
     """Returns where check-ins come from, as the address says."""
     named = request.GET.get("source", "")
-    return {"source": named} if named == "devices" or (named == LAKE and lakes) else {}
+    origin = of_name(named)
+    return {"source": origin.name} if origin is not LAKE or lakes else {}

@@ -94,7 +94,7 @@ def _new_release(request: PersonRequest, dataset: Dataset, entries: Sequence[Any
         "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(dataset),
-        "slot": slots.length(dataset).total_seconds() if dataset.origin.is_elsewhere else None,
+        "slot": slots.length(dataset).total_seconds(),
         "budget": queries.budget(dataset),
         "alerts": alerts.alerts_of(dataset, request.user),
         "bounds": ",".join(map(repr, region_of(dataset))),

@@ -104,7 +104,7 @@ def quote_words(
         promise=promise_for_map(quote.guarantee, dataset, quote.guide, mechanism=request.mechanism),
         sentences=(
             *for_map(quote.guarantee, dataset, quote.guide, mechanism=request.mechanism),
-            *mechanism_choice.on_devices(quote.on_devices, dataset),
+            *mechanism_choice.with_shuffler(quote.with_shuffler, dataset),
         ),
         result_word=result_word(request.mechanism),
         expected_error=_error(request, quote.expected_error, covered),

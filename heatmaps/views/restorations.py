@@ -50,7 +50,6 @@ def restoration(request: PersonRequest, slug: str) -> HttpResponse:
             (row.kind.label, queries.amount_text(row.amount, row.kind))
             for row in restorations.charges_of(latest)
         ],
-        "has_opt_outs": dataset.origin.takes_files,
         "form": form,
     }
     return render(request, "datasets/restoration.html", context, status=422 if form.errors else 200)

@@ -22,7 +22,7 @@ from heatmaps.ledger.balances import balances
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Round
 from heatmaps.numbers import count, size
-from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.people.permissions import Act, dataset_for, may, misfit
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
 from heatmaps.releases.quote import refusals
@@ -91,7 +91,7 @@ class RoundQuote:
 def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
     """Lists the rounds on GET; POST shows what another one costs, or plans it."""
     dataset = dataset_for(request.user, slug)
-    if not dataset.origin.has_rounds:
+    if misfit(dataset, Act.PLAN_ROUNDS):
         raise Http404("this dataset has no rounds")
     may_plan = may(request.user, dataset, Act.PLAN_ROUNDS)
     form = RoundForm(dataset, request.POST if request.method == "POST" else None)

@@ -7,11 +7,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.versions import retention_change, scheduled, surveys
+from heatmaps.ingest.versions import retention_change, scheduled
 from heatmaps.ingest.versions.retention import words
 from heatmaps.ingest.versions.schedule import Schedule
+from heatmaps.models import DataVersion
 from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.forms.retention import RetentionForm
 from heatmaps.views.forms.schedule import ScheduleForm
@@ -23,10 +23,8 @@ from heatmaps.views.submissions import submitted
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        if dataset.origin.is_elsewhere:
-            surveys.advance_by(request.user, dataset)  # the page itself says how far that is
-        else:
-            version = uploads.advance(request.user, dataset)
+        version = dataset.origin.advance(request.user, dataset)
+        if isinstance(version, DataVersion):  # of a survey the page itself says how far it is
             messages.success(request, f"Version {version.number} is ready: new releases read it.")
     except UploadError as refusal:
         messages.error(request, f"No version was made: {refusal}.")
@@ -53,10 +51,10 @@ def schedule(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def retention(request: PersonRequest, slug: str) -> HttpResponse:
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
-    now = words(dataset.retention_days)
-    form = RetentionForm(request.POST or None, initial={"retention_days": dataset.retention_days})
-    if dataset.origin.is_elsewhere:
-        form.word_for_lake()
+    days = dataset.retention_days
+    now = words(days) if days else dataset.origin.words.retention.without_rule
+    form = RetentionForm(request.POST or None, initial={"retention_days": days})
+    form.word_for(dataset.origin)
 
     def change() -> None:
         typed = form.cleaned_data

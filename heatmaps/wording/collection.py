@@ -49,11 +49,9 @@ def title_of(release: Release) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """Says what has to be said beside the promise; nothing of releases from uploads."""
-    if not release.dataset.origin.has_rounds:
-        return ()
-    collection, row = release.dataset.collection, release.round
-    return for_round(collection, Guarantee.from_json(release.guarantee), row.least_honest)
+    """Returns what has to be said beside the promise of a round."""
+    guarantee = Guarantee.from_json(release.guarantee)
+    return for_round(release.dataset.collection, guarantee, release.round.least_honest)
 
 
 def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -> tuple[str, ...]:
@@ -69,10 +67,8 @@ def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -
     return (*texts, *((OPEN_LINK,) if collection.open_link else ()))
 
 
-def sheet_facts(release: Release) -> dict[str, object] | None:
-    """Returns what the release sheet says of a round; None of releases from uploads."""
-    if not release.dataset.origin.has_rounds:
-        return None
+def sheet_facts(release: Release) -> dict[str, object]:
+    """Returns what the release sheet says of a round."""
     collection = release.dataset.collection
     row: Round = release.round
     return {

@@ -67,8 +67,8 @@ def who(entry: AnyEntry) -> str:
     return USUAL
 
 
-def on_devices(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
-    """Says what the protocol that is simulated would promise in earnest; nothing where none is."""
+def with_shuffler(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
+    """Returns what the protocol that is simulated would promise in earnest; nothing where none is."""
     if guarantee is None or guarantee.if_shuffler_fails is None or dataset.radius_m is None:
         return ()
     alone, near = guarantee.if_shuffler_fails, dataset.radius_m

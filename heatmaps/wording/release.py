@@ -8,12 +8,10 @@ from heatmaps.guides import choices
 from heatmaps.guides.chain import Together, together
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
-from heatmaps.origins import RunsOn
 from heatmaps.regions import region_of
 from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
 from heatmaps.result_kinds.entries import entry_of
-from heatmaps.wording import collection
 from heatmaps.wording.data_slice import data_slice_words
 from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.guarantee import decimal, loss, priced, record_loss, sentences
@@ -37,7 +35,7 @@ _ELSEWHERE: Final = (
 STARTED_FROM: Final = "and those it started from"
 
 
-def result_word(mechanism: str, *, runs_on: RunsOn = "stored") -> str:
+def result_word(mechanism: str, *, runs_on: str = "stored") -> str:
     """Returns what a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
     return kind_of_mechanism(mechanism, runs_on=runs_on).word
 
@@ -46,7 +44,7 @@ def for_release(release: Release) -> tuple[str, ...]:
     """Says what one release promises."""
     guarantee = Guarantee.from_json(release.guarantee)
     promised = for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
-    promised = (*promised, *collection.sentences(release))
+    promised = (*promised, *release.dataset.origin.sentences(release))
     return (*promised, _LATE) if release.late else promised
 
 
@@ -82,7 +80,7 @@ def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None
     return " ".join([promised, *more, *only_if])
 
 
-def _subject(mechanism: str, chain: Together, *, runs_on: RunsOn) -> str:
+def _subject(mechanism: str, chain: Together, *, runs_on: str) -> str:
     word = f"this {result_word(mechanism, runs_on=runs_on)}"
     return word if chain.is_alone else f"{word} {STARTED_FROM}"
 
@@ -119,7 +117,7 @@ def promise_for(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> str:
 
 
 def error_words(
-    mechanism: str, error: Mapping[str, object] | None, region: Region, *, runs_on: RunsOn = "stored"
+    mechanism: str, error: Mapping[str, object] | None, region: Region, *, runs_on: str = "stored"
 ) -> ErrorWords | None:
     """Words a predicted error, as it is stored; None where there is none. region: what the result covers."""
     if error is None:

@@ -1,1 +1,1 @@
-"""The catalogue of mechanisms."""
+"""Lists the mechanisms that people choose from."""

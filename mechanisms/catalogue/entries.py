@@ -46,7 +46,7 @@ class Parameter:
     low_open: bool = False
 
     def parse(self, value: object) -> Value:
-        """The exact value. Errors: `ParameterError` naming this parameter."""
+        """Returns the exact value. Errors: `ParameterError` naming this parameter."""
         if self.kind == "zones":
             return Zones.parse(value)
         if self.kind == "places":
@@ -63,7 +63,7 @@ class Parameter:
 
 
 def length_m(*, name: str, title: str, help: str) -> Parameter:  # noqa: A002 - what it is for people
-    """A length in metres that is chosen from public facts where it is not given."""
+    """Describes a length in metres that is chosen from public facts where it is not given."""
     return Parameter(
         name=name, title=title, help=help, kind="decimal", low="0", low_open=True, high=str(LARGEST_LENGTH_M)
     )
@@ -91,21 +91,21 @@ class Entry:
     parameters: tuple[Parameter, ...] = ()
     usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
 
-    def delta(self, given: str | int | Fraction | None) -> Fraction:
+    def delta(self, delta: str | int | Fraction | None) -> Fraction:
         """Returns the exact δ that is spent, the usual one where none is given. Errors: `ParameterError`."""
         raise NotImplementedError
 
-    def side(self, given: int | None) -> int | None:
+    def side(self, resolution: int | None) -> int | None:
         """Returns the cells a side; None where what is released has none. Errors: `ParameterError`."""
         raise NotImplementedError
 
-    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
+    def parsed(self, parameters: Mapping[str, object]) -> dict[str, Value]:
         """Returns exact values of what is given. Errors: `ParameterError` for a wrong value or name."""
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                raise ParameterError(str(name), given[name], self._parameter_names())
-        return {name: known[name].parse(value) for name, value in given.items()}
+        own = {parameter.name: parameter for parameter in self.parameters}
+        for name in parameters:
+            if name not in own:
+                raise ParameterError(str(name), parameters[name], self._parameter_names())
+        return {name: own[name].parse(value) for name, value in parameters.items()}
 
     def _parameter_names(self) -> str:
         raise NotImplementedError
@@ -128,38 +128,40 @@ class StoredEntry(Entry, Generic[Mechanism]):
 
     @property
     def name(self) -> str:
-        """Stands in the database and in URLs; never used again for something else."""
+        """Returns the name in the database and in URLs; it is never used again for something else."""
         return self.mechanism.name
 
     @property
     def max_resolution(self) -> int:
-        """Cells a side; 0: what is released has no resolution."""
+        """Returns the most cells a side; 0: what is released has no resolution."""
         return getattr(self.mechanism, "highest_resolution", 0)
 
-    def delta(self, given: str | int | Fraction | None) -> Fraction:
+    def delta(self, delta: str | int | Fraction | None) -> Fraction:
         if not self.usual_delta:
-            if given is not None and exact_decimal("delta", given, low=0, high=1):
-                raise ParameterError("delta", given, f"0 or nothing: {self.name} holds without exception")
+            if delta is not None and exact_decimal("delta", delta, low=0, high=1):
+                raise ParameterError("delta", delta, f"0 or nothing: {self.name} holds without exception")
             return Fraction(0)
-        if given is None:
+        if delta is None:
             return Fraction(self.usual_delta)
-        exact = exact_decimal("delta", given, low=0, high=1)
+        exact = exact_decimal("delta", delta, low=0, high=1)
         if not SMALLEST_DELTA <= exact <= LARGEST_DELTA:
             raise ParameterError(
-                "delta", given, f"a decimal number from 1e-18 to 0.001: {self.name} needs one"
+                "delta", delta, f"a decimal number from 1e-18 to 0.001: {self.name} needs one"
             )
         return exact
 
-    def side(self, given: int | None) -> int | None:
-        if self.max_resolution and given is None:
+    def side(self, resolution: int | None) -> int | None:
+        if self.max_resolution and resolution is None:
             allowed = f"a power of two from 2 to {self.max_resolution}"
             raise ParameterError("resolution", "missing", allowed)
-        if not self.max_resolution and given is not None:
-            raise ParameterError("resolution", given, "none: what is released has no cells; leave it out")
-        return given
+        if not self.max_resolution and resolution is not None:
+            raise ParameterError(
+                "resolution", resolution, "none: what is released has no cells; leave it out"
+            )
+        return resolution
 
     def calibrated(self, target: Target, parameters: Mapping[str, object], **public: Any) -> Mechanism:
-        """The mechanism that spends at most the target. Errors: `ParameterError`.
+        """Returns the mechanism that spends at most the target. Errors: `ParameterError`.
 
         public: what its `calibrate` needs of resolution, region and declared persons.
         """
@@ -174,7 +176,7 @@ class StoredEntry(Entry, Generic[Mechanism]):
 
     @property
     def version(self) -> int:
-        """Of what is drawn now; releases of before were drawn, and are told of, by theirs."""
+        """Returns the version that draws now; earlier releases were drawn, and are described, by theirs."""
         return getattr(self.mechanism, "newest_version", 1)
 
     def _parameter_names(self) -> str:
@@ -234,8 +236,8 @@ class Named(Protocol):
 NamedEntry = TypeVar("NamedEntry", bound=Named)
 
 
-def found(name: str, among: Sequence[NamedEntry]) -> NamedEntry:
-    """The entry of that name. Errors: `ParameterError` listing the names."""
+def entry_named(name: str, among: Sequence[NamedEntry]) -> NamedEntry:
+    """Returns the entry of that name. Errors: `ParameterError` listing the names."""
     for entry in among:
         if entry.name == name:
             return entry

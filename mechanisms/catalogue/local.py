@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from mechanisms.catalogue.entries import AnyEntry, CentroidEntry, found, length_m
+from mechanisms.catalogue.entries import AnyEntry, CentroidEntry, entry_named, length_m
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
@@ -21,7 +21,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalEntry:
-    """What people need to know to choose a mechanism that blurs one report at a time."""
+    """Says what people need to know to choose a mechanism that blurs one report at a time."""
 
     title: str
     summary: str
@@ -34,22 +34,25 @@ class LocalEntry:
 
 
 def entries() -> tuple[LocalEntry, ...]:
-    """What blurs reports, in the order it is offered."""
+    """Returns what blurs reports, in the order it is offered."""
     return _REPORTS
 
 
 def names() -> str:
-    """Of all of them, for messages."""
+    """Returns the names of all of them, for messages."""
     return ", ".join(entry.name for entry in _REPORTS)
 
 
 def get(name: str) -> LocalEntry:
-    """Errors: `ParameterError` listing the names."""
-    return found(name, _REPORTS)
+    """Returns the entry of that name. Errors: `ParameterError` listing the names."""
+    return entry_named(name, _REPORTS)
 
 
 def lattice_for(name: str, region: Region, *, radius_m: Fraction, cell_m: Fraction | None = None) -> Lattice:
-    """Cells at most `cell_m` wide and high, or as small as is of use. Errors: `ParameterError`."""
+    """Returns a grid of cells at most `cell_m` wide and high, or as small as is of use.
+
+    Errors: `ParameterError`.
+    """
     entry = get(name)
     if cell_m is None:
         cell_m = usual_cell_m(region, radius_m, most_a_side=entry.usual_a_side)
@@ -57,7 +60,7 @@ def lattice_for(name: str, region: Region, *, radius_m: Fraction, cell_m: Fracti
 
 
 def build(name: str, *, target: Target, lattice: Lattice, **parameters: Any) -> LocalMechanism:
-    """What spends at most the target. Errors: `ParameterError`."""
+    """Returns what spends at most the target. Errors: `ParameterError`."""
     return get(name).mechanism.calibrate(target, lattice=lattice, **parameters)
 
 

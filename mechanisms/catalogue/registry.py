@@ -16,7 +16,7 @@ from mechanisms.catalogue.entries import (
     Kind,
     Parameter,
     ZonesEntry,
-    found,
+    entry_named,
 )
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import CentroidMechanism, HeatmapMechanism, Target
@@ -49,21 +49,21 @@ _EntryClass = TypeVar("_EntryClass", bound=AnyEntry)
 
 
 def entries(*, relation: Relation | None = None, kind: Kind | None = None) -> tuple[AnyEntry, ...]:
-    """All entries in the order they are offered, or those for one relation or kind."""
+    """Returns all entries in the order they are offered, or those for one relation or kind."""
     return tuple(
         entry for entry in _ENTRIES if relation in {None, *entry.relations} and kind in {None, entry.kind}
     )
 
 
 def get(name: str) -> AnyEntry:
-    """The entry of that name. Errors: `ParameterError` listing the names."""
-    return found(name, _ENTRIES)
+    """Returns the entry of that name. Errors: `ParameterError` listing the names."""
+    return entry_named(name, _ENTRIES)
 
 
 def build(
     name: str, *, target: Target, resolution: int, parameters: Mapping[str, object]
 ) -> HeatmapMechanism:
-    """The calibrated mechanism of a map; everything that can be wrong without data is refused here.
+    """Returns the calibrated mechanism of a map; everything that can be wrong without data is refused here.
 
     Parameters that are not given have their defaults. Errors: `ParameterError`.
     """
@@ -73,7 +73,7 @@ def build(
 def build_centroid(
     name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
 ) -> CentroidMechanism:
-    """The calibrated mechanism of a central point, as `build`; `persons` is the declared number."""
+    """Returns the calibrated mechanism of a central point, as `build`; `persons` is the declared number."""
     return _of(CentroidEntry, name).calibrated(target, parameters, region=region, persons=persons)
 
 
@@ -86,7 +86,7 @@ def build_items(
     resolution: int,
     parameters: Mapping[str, object],
 ) -> EmdItemwise:
-    """The calibrated mechanism of a map of whole records, as `build_centroid`."""
+    """Returns the calibrated mechanism of a map of whole records, as `build_centroid`."""
     entry = _of(ItemsEntry, name)
     return entry.calibrated(target, parameters, region=region, persons=persons, resolution=resolution)
 
@@ -94,10 +94,10 @@ def build_items(
 def build_answers(
     name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
 ) -> EmdZones | EmdDistances:
-    """The calibrated mechanism of shares in zones or of distances to places, as `build_centroid`."""
+    """Returns the calibrated mechanism of shares in zones or of distances to places, as `build_centroid`."""
     return _of(AnswersEntry, name).calibrated(target, parameters, region=region, persons=persons)
 
 
 def _of(entry_class: type[_EntryClass], name: str) -> _EntryClass:
     get(name)
-    return found(name, [entry for entry in _ENTRIES if isinstance(entry, entry_class)])
+    return entry_named(name, [entry for entry in _ENTRIES if isinstance(entry, entry_class)])

@@ -12,7 +12,7 @@ from mechanisms.catalogue.entries import (
     Entry,
     Parameter,
     Value,
-    found,
+    entry_named,
     length_m,
 )
 from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
@@ -80,7 +80,7 @@ def entries() -> tuple[DeviceEntry, ...]:
 
 def get(name: str) -> DeviceEntry:
     """Returns the entry of that name. Errors: `ParameterError` listing the names."""
-    return found(name, _ENTRIES)
+    return entry_named(name, _ENTRIES)
 
 
 def build(

@@ -16,10 +16,12 @@ from tests.services import seed
 def datasets(db):
     """One of each origin, in the order of `ORIGINS`."""
     steward = User.objects.create_user("steward")
-    uploads, lake = (seed.make_dataset(steward, slug) for slug in ("uploads", "lake"))
+    uploads = seed.make_dataset(steward, "uploads")
+    devices = seed.make_collection(steward, "devices")
+    lake = seed.make_dataset(steward, "lake")
     Dataset.objects.filter(pk=lake.pk).update(source="trips", source_fingerprint="0" * 64)
     lake.refresh_from_db()
-    return [uploads, lake, seed.make_collection(steward, "devices")]
+    return [uploads, devices, lake]
 
 
 @pytest.mark.parametrize("origin", ORIGINS, ids=lambda origin: type(origin).__name__)
@@ -42,10 +44,10 @@ def test_each_dataset_has_one_origin(datasets):
 
 
 def test_a_fact_selects_the_datasets_that_have_it(datasets):
-    uploads, lake, devices = datasets
+    uploads, devices, lake = datasets
     assert set(Dataset.objects.filter(where("is_asked"))) == {uploads, lake}
-    assert set(Dataset.objects.filter(where("has_rounds"))) == {devices}
-    assert [row.dataset for row in _memberships(where("is_elsewhere", "dataset"))] == [lake]
+    assert set(Dataset.objects.filter(where("has_fixed_moments"))) == {devices}
+    assert [row.dataset for row in _memberships(where("has_tables_of_versions", "dataset"))] == [lake]
 
 
 def test_the_columns_say_the_origin_without_another_query(datasets, django_assert_num_queries):
@@ -57,7 +59,7 @@ def test_the_columns_say_the_origin_without_another_query(datasets, django_asser
 def test_a_round_needs_no_place(datasets, settings):
     settings.DRAW_PLACES = dict.fromkeys(settings.DRAW_PLACES, 0)
     settings.SOURCE_PLACES = 0
-    assert [_has_place(dataset) for dataset in datasets] == [False, False, True]
+    assert [_has_place(dataset) for dataset in datasets] == [False, True, False]
 
 
 def _memberships(condition):

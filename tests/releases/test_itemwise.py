@@ -37,8 +37,8 @@ def test_it_is_charged_with_delta_and_more_for_a_whole_record(analyst, panel, as
 def test_the_quote_says_what_is_left_without_the_shuffler(panel, ask):
     quote = lifecycle.quote(panel, ask(**ASKED))
     assert (quote.guarantee.trust, quote.guarantee.simulated) == (Trust.CENTRAL, True)
-    alone = quote.on_devices.if_shuffler_fails
-    assert quote.on_devices.trust is Trust.SHUFFLE
+    alone = quote.with_shuffler.if_shuffler_fails
+    assert quote.with_shuffler.trust is Trust.SHUFFLE
     assert alone.loss(10_000) > quote.guarantee.loss(10_000)
 
 

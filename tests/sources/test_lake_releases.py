@@ -17,10 +17,10 @@ from heatmaps.datasets import change
 from heatmaps.ingest.versions import surveys
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Enrolment
+from heatmaps.origins.lake import LAKE
 from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
-from heatmaps.releases.readings import IN_A_LAKE
 from heatmaps.releases.request import Plan
 from heatmaps.sources import question
 from heatmaps.sources.engine import QuestionFailed
@@ -157,7 +157,7 @@ def test_every_method_draws_from_a_lake_as_from_an_upload(steward, live_lake):
         pairs[relation] = (there, looked_at(steward, there)), (here, of_upload)
     drawn = []
     for entry in registry.entries():
-        if entry.reads not in IN_A_LAKE:
+        if entry.reads not in LAKE.offer.reads:
             continue
         relation = Relation.REPLACE if Relation.REPLACE in entry.relations else Relation.ADD_REMOVE
         if Relation.ADD_REMOVE in entry.relations and len(drawn) % 2:

@@ -8,14 +8,12 @@ from typing import Final
 
 from django.contrib.auth.models import User
 
-from heatmaps import sources
 from heatmaps.ingest.versions import retention, scheduled
 from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import retention_fact
 from heatmaps.ledger.transitions import moves
 from heatmaps.models import Dataset
 from heatmaps.people.permissions import Person
-from mechanisms.check import ParameterError
 
 AT_CREATION: Final = scheduled.AT_CREATION
 
@@ -33,9 +31,8 @@ def change(person: Person, dataset: Dataset, days: int | None, *, reason: str) -
     `ParameterError` for the days, or without a reason.
     """
     with scheduled.public_rule(person, dataset, reason) as steward:
-        if days is not None and dataset.origin.is_elsewhere and sources.of(dataset).time is None:
-            allowed = "nothing; the source has no column of times, by which check-ins would be left out"
-            raise ParameterError("retention_days", days, allowed)
+        if days is not None:
+            dataset.origin.check_retention(dataset, days)
         if dataset.retention_days != retention.check(days):
             _set(dataset, days, actor=steward, reason=reason.strip())
 

@@ -14,7 +14,6 @@ import structlog
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from heatmaps.ingest.versions import advance, surveys
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import schedule_fact
@@ -85,13 +84,9 @@ def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
     if schedule is None or dataset.next_version_at is None or dataset.next_version_at > now:
         return None
     due_at = schedule.last_until(now)
-    version = None
-    if dataset.origin.is_elsewhere:
-        surveys.ask(dataset, actor=None, due_at=due_at)
-    else:
-        version = advance.next_version(dataset, actor=None, due_at=due_at)
+    step = dataset.origin.next_version(dataset, actor=None, due_at=due_at)
     Dataset.objects.filter(pk=dataset_id).update(next_version_at=schedule.next_after(now))
-    return version
+    return step if isinstance(step, DataVersion) else None  # a survey makes its version later
 
 
 def _set(dataset: Dataset, schedule: Schedule | None, *, actor: User, reason: str) -> None:

@@ -23,7 +23,7 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
     """
     wait = slots.length(ledger.dataset)
     starts_at = now if release.state == ReleaseState.RESERVED else release.starts_at
-    if ledger.dataset.origin.has_rounds:
+    if ledger.dataset.origin.has_fixed_moments:
         # As long as its messages are waited for: a shuffler that is away must not fill it either.
         since_closing = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
         wait = max(wait, min(since_closing, _LONGEST_WAIT_OF_ROUNDS))
@@ -49,7 +49,7 @@ def be_late(ledger: Ledger, release: Release, now: datetime) -> None:
 
 def _push_back(ledger: Ledger, first: Release) -> None:
     """Slots that would overlap with the one before them are moved behind it; rounds keep their moments."""
-    if ledger.dataset.origin.has_rounds:
+    if ledger.dataset.origin.has_fixed_moments:
         return
     free_at = first.visible_at
     length = slots.length(ledger.dataset)

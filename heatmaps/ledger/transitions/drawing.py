@@ -46,7 +46,7 @@ def spend(release_id: UUID) -> bool:
         if not due or slots.queue(release.dataset_id).filter(state=ReleaseState.SPENT).exists():
             return False
         # A round opens and closes at moments that devices were told, whoever was away then.
-        is_missed = not ledger.dataset.origin.has_rounds and slots.is_missed(release, now)
+        is_missed = not ledger.dataset.origin.has_fixed_moments and slots.is_missed(release, now)
         if release.state == ReleaseState.RESERVED and is_missed:
             delaying.postpone(ledger, release, now)
         if not _move(release_id, SPEND):
@@ -135,7 +135,7 @@ def cancel(release_id: UUID, *, actor: User | None) -> bool:
 def _lacks_facts(ledger: Ledger, release_id: UUID) -> bool:
     """Tells whether a round was planned and no shuffler has taken part in it."""
     return (
-        ledger.dataset.origin.has_rounds
+        ledger.dataset.origin.has_fixed_moments
         and not Round.objects.filter(pk=release_id).exclude(facts="").exists()
     )
 

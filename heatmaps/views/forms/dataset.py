@@ -7,9 +7,14 @@ from typing import Any, Final
 from django import forms
 from django.utils.text import slugify
 
+from heatmaps import origins
 from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
 from heatmaps.models import AccountKind, RowCapacity
+from heatmaps.origins import ORIGINS, Origin
+from heatmaps.origins.devices import DEVICES
+from heatmaps.origins.lake import LAKE
+from heatmaps.origins.uploads import UPLOADS
 from heatmaps.views.forms.retention import RetentionFields
 from heatmaps.views.forms.schedule import SCHEDULE_FIELDS, ScheduleFields, schedule_of
 from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain, offer
@@ -17,12 +22,6 @@ from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 
-LAKE: Final = "lake"
-_ORIGINS: Final = [
-    ("files", "From files"),
-    ("devices", "From people’s devices"),
-    (LAKE, "From a table in your lake"),
-]
 # What most datasets leave as it is: on the page where somebody asks for it.
 MORE: Final = (
     *("slug", "expected_persons", "delta_limit", "row_capacity", "retention_days"),
@@ -33,7 +32,6 @@ _HIDES: Final = {
     Relation.ADD_REMOVE: "Hides whether a person is in the data at all, and how many are.",
     Relation.REPLACE: "Hides where a person was. Who is enrolled is known.",
 }
-_DELTA_OF_COLLECTIONS: Final = "0.0001"  # methods with a shuffler need some
 _STRONGEST: Final = {"strong": 1, "fair": 5}  # a limit up to this ε is called so, a greater one weak
 _FIELDS: Final = {
     "bbox": "west",
@@ -114,9 +112,9 @@ class DatasetForm(RetentionFields, ScheduleFields):
     )
 
     source = forms.ChoiceField(
-        choices=_ORIGINS,
+        choices=[(origin.name, origin.words.choice) for origin in ORIGINS],
         required=False,
-        initial="files",
+        initial=UPLOADS.name,
     )
     lake = forms.ChoiceField(
         required=False,
@@ -161,8 +159,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
         """Offers `lakes`, the names of the tables that can be read."""
         super().__init__(*arguments, **named)
         offer(self, "lake", [(name, name) for name in lakes])
-        if self.is_of_lake:
-            self.word_for_lake()
+        self.word_for(self.origin)
 
     new: NewDataset
     analyser_url = ""  # this server's origin, as the page was asked for
@@ -175,26 +172,22 @@ class DatasetForm(RetentionFields, ScheduleFields):
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
         """Returns (value, title, what it hides, whether it is selected) of each relation."""
-        selection = Relation.REPLACE if self.is_of_devices else self["relation"].value()
-        offered = [Relation.REPLACE] if self.is_of_devices else list(_TITLES)
-        return [(r.value, _TITLES[r], _HIDES[r], r.value == selection) for r in offered]
+        relation = _relation(self.origin, self["relation"].value())
+        offered = [Relation(name) for name in self.origin.relations]
+        return [(each.value, _TITLES[each], _HIDES[each], each == relation) for each in offered]
 
     @property
-    def is_of_devices(self) -> bool:
-        """Tells whether people's devices fill it, which have fields of their own."""
-        return bool(self["source"].value() == "devices")
-
-    @property
-    def is_of_lake(self) -> bool:
-        """Tells whether it reads a table that stays in its owner's lake."""
-        return bool(self["source"].value() == LAKE)
+    def origin(self) -> Origin:
+        """Returns where its check-ins come from."""
+        return origins.of_name(self["source"].value() or "")
 
     @property
     def origins(self) -> list[tuple[str, str, bool]]:
-        """Returns (value, title, whether it is selected) of where check-ins can come from here."""
-        selection = self["source"].value() or "files"
-        has_lakes = self.is_of_lake or bool(self["lake"].subwidgets)
-        return [(value, title, value == selection) for value, title in _ORIGINS if value != LAKE or has_lakes]
+        """Returns (name, title, whether it is this form's) of where check-ins can come from here."""
+        name = self["source"].value() or UPLOADS.name
+        lakes = self["lake"].subwidgets
+        offered = [origin for origin in ORIGINS if origin is not LAKE or self.origin is LAKE or lakes]
+        return [(origin.name, origin.words.choice, name == origin.name) for origin in offered]
 
     @property
     def usual_size(self) -> str:
@@ -219,7 +212,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data
-        if cleaned.get("source") == LAKE and not cleaned.get("lake"):
+        if cleaned.get("source") == LAKE.name and not cleaned.get("lake"):
             self.add_error("lake", "Choose a table.")
         if not self.errors:
             try:
@@ -230,29 +223,39 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
 
 def _new_dataset(typed: dict[str, Any], analyser_url: str) -> NewDataset:
-    of_devices = typed["source"] == "devices"
-    relation = Relation.REPLACE if of_devices else Relation(typed["relation"])
+    origin = origins.of_name(typed["source"])
+    relation = Relation(_relation(origin, typed["relation"]))
     replace = relation is Relation.REPLACE
     return NewDataset(
         slug=typed["slug"] or slugify(typed["title"])[:60].strip("-"),
         title=typed["title"],
         region=Region(typed["west"], typed["south"], typed["east"], typed["north"]),
         relation=relation,
-        limits=_limits(typed, replace=replace, usual_delta=_DELTA_OF_COLLECTIONS if of_devices else "0"),
+        limits=_limits(typed, replace=replace, usual_delta=origin.usual_delta),
         persons=typed["persons"] if replace else None,
         radius_m=typed["radius_m"] if replace else None,
         expected_persons=None if replace else typed["expected_persons"],
         schedule=schedule_of(typed),
         retention_days=typed["retention_days"],
         row_capacity=typed["row_capacity"] or RowCapacity.MEDIUM,
-        collection=_collection(typed, analyser_url) if of_devices else None,
-        source=typed["lake"] if typed["source"] == LAKE else None,
+        **_own_facts(origin, typed, analyser_url),
     )
 
 
-def _collection(typed: dict[str, Any], analyser_url: str) -> NewCollection:
-    names = ("question", "analyser_operator", "shuffler_operator", "shuffler_url", "open_link")
-    return NewCollection(analyser_url=analyser_url, **{name: typed[name] for name in names})
+def _relation(origin: Origin, typed: str) -> str:
+    """Returns the relation that was typed, or the only one that an origin has."""
+    return origin.relations[0] if len(origin.relations) == 1 else typed
+
+
+def _own_facts(origin: Origin, typed: dict[str, Any], analyser_url: str) -> dict[str, Any]:
+    """Returns the facts of `NewDataset` that one origin has alone."""
+    if origin is LAKE:
+        return {"source": typed["lake"]}
+    if origin is DEVICES:
+        names = ("question", "analyser_operator", "shuffler_operator", "shuffler_url", "open_link")
+        typed_facts = {name: typed[name] for name in names}
+        return {"collection": NewCollection(analyser_url=analyser_url, **typed_facts)}
+    return {}
 
 
 def _limits(typed: dict[str, Any], *, replace: bool, usual_delta: str) -> dict[AccountKind, str | None]:

@@ -3,6 +3,7 @@
 from django import forms
 
 from heatmaps.ingest.versions.retention import MOST_DAYS
+from heatmaps.origins import Origin
 from heatmaps.views.forms.shared import ReasonField, WholeNumber
 
 
@@ -13,15 +14,12 @@ class RetentionFields(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_DAYS,
-        label="Keep check-ins for",
-        help_text="Public. Each data version deletes check-ins of earlier days (UTC). Empty: kept for ever.",
     )
 
-    def word_for_lake(self) -> None:
-        """Words the field for a lake, where nothing is kept or deleted here."""
-        field = self.fields["retention_days"]
-        field.label = "Read check-ins of the last"
-        field.help_text = "Public. Each data version leaves out those of earlier days (UTC). Empty: none."
+    def word_for(self, origin: Origin) -> None:
+        """Words the field: where nothing is elsewhere, nothing is kept or deleted here."""
+        field, words = self.fields["retention_days"], origin.words.retention
+        field.label, field.help_text = words.label, words.help
 
 
 class RetentionForm(ReasonField, RetentionFields):
