@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from mechanisms.check import in_range, power_of_two
+from mechanisms.check import power_of_two
 from mechanisms.records.aggregation import MAX_UNIT
 from mechanisms.records.means import PARTS
+from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import FINEST_LEVEL, Region
 
 CHECKINS: Final = "checkins"
@@ -51,26 +52,28 @@ class Part:
     kept_from: int | None = None  # epoch seconds: what is older, or has no time, is not read
 
 
-def masses(columns: Columns, part: Part, *, level: int, unit: int) -> str:
-    """Rows (cell_row, cell_column, mass), one for each cell of the part's grid that has any mass.
+def masses(columns: Columns, part: Part, key: RowKey, *, unit: int) -> str:
+    """Returns the question for rows (cell_row, cell_column, mass), one for each cell that has any mass.
 
-    As `mechanisms.records.aggregation.masses`: a person with k check-ins in the part, c of them in a cell,
-    adds floor(unit · c / k) to it.
+    The cells are of the grid of the key's rectangle, or of the region. With bins, rows are (bin, cell_row,
+    cell_column, mass) and check-ins without a time are left out. As
+    `mechanisms.records.aggregation.masses_by_bin`: a person with k check-ins that have a key, c of them the
+    same one, adds floor(unit · c / k) to its sum.
     """
-    in_range(0, FINEST_LEVEL, level=level)
     power_of_two(1, MAX_UNIT, unit=unit)
+    group = "cell_row, cell_column" if key.bins is None else "bin, cell_row, cell_column"
     return f"""
-        SELECT cell_row, cell_column, sum(mass) AS mass FROM (
-            SELECT cell_row, cell_column, {_share(unit)} AS mass FROM (
-                SELECT cell_row, cell_column, checkins,
+        SELECT {group}, sum(mass) AS mass FROM (
+            SELECT {group}, {_share(unit)} AS mass FROM (
+                SELECT {group}, checkins,
                     sum(checkins) OVER (PARTITION BY person) AS of_person
                 FROM (
-                    SELECT person, cell_row, cell_column, count(*) AS checkins
-                    FROM ({_cells(columns, part, level)})
-                    GROUP BY person, cell_row, cell_column
+                    SELECT person, {group}, count(*) AS checkins
+                    FROM ({_keys(columns, part, key)})
+                    GROUP BY person, {group}
                 )
             )
-        ) WHERE mass > 0 GROUP BY cell_row, cell_column
+        ) WHERE mass > 0 GROUP BY {group}
     """
 
 
@@ -185,44 +188,52 @@ def _counted(columns: Columns, part: Part) -> str:
     return f"SELECT * FROM ({_valid(columns)}) {where}"
 
 
-def _cells(columns: Columns, part: Part, level: int) -> str:
-    """(person, cell_row, cell_column) of check-ins inside the part."""
+def _keys(columns: Columns, part: Part, key: RowKey) -> str:
+    """Returns (person, cell_row, cell_column) of the check-ins that have a key, and with bins the bin."""
     west, south, east, north = map(_double, part.region)
+    has_time = "" if key.bins is None else " AND second IS NOT NULL"
     inside = f"""
-        SELECT person, lon, lat FROM ({_counted(columns, part)})
-        WHERE lon >= {west} AND lon <= {east} AND lat >= {south} AND lat <= {north}
+        SELECT person, {_bin(key.bins)}lon, lat FROM ({_counted(columns, part)})
+        WHERE lon >= {west} AND lon <= {east} AND lat >= {south} AND lat <= {north}{has_time}
     """
-    finest, rectangle = _finest(inside, part.region), part.data_slice.rectangle
+    carried = "" if key.bins is None else "bin, "
+    finest, rectangle = _finest(inside, part.region, carried), key.rectangle
     if rectangle is None:
-        up = FINEST_LEVEL - level
+        up = FINEST_LEVEL - key.level
         return f"""
-            SELECT person, shiftright(finest_row, {up}) AS cell_row,
+            SELECT person, {carried}shiftright(finest_row, {up}) AS cell_row,
                 shiftright(finest_column, {up}) AS cell_column
             FROM ({finest})
         """
     # Offsets are below 2^31 and levels at most 31: the products stay below 2^62.
     wide, high = rectangle.east - rectangle.west, rectangle.north - rectangle.south
     return f"""
-        SELECT person, (finest_row - {rectangle.south}L) * {1 << level}L div {high}L AS cell_row,
-            (finest_column - {rectangle.west}L) * {1 << level}L div {wide}L AS cell_column
+        SELECT person, {carried}(finest_row - {rectangle.south}L) * {1 << key.level}L div {high}L AS cell_row,
+            (finest_column - {rectangle.west}L) * {1 << key.level}L div {wide}L AS cell_column
         FROM ({finest})
         WHERE finest_column >= {rectangle.west} AND finest_column < {rectangle.east}
             AND finest_row >= {rectangle.south} AND finest_row < {rectangle.north}
     """
 
 
-def _finest(located: str, region: Region) -> str:
-    """(person, finest_row, finest_column) of (person, lat, lon) in the region, as `Region.morton`.
+def _bin(bins: TimeBins | None) -> str:
+    """Translates `TimeBins.of`; the seconds are those of the years 1 to 9999."""
+    return "" if bins is None else f"pmod(second - {bins.start}L, {bins.period}L) div {bins.width}L AS bin, "
 
-    The division may round across an edge, by one cell at most: the published edges decide.
+
+def _finest(located: str, region: Region, carried: str = "") -> str:
+    """Returns (person, finest_row, finest_column) of (person, lat, lon) in the region, as `Region.morton`.
+
+    carried: columns that are taken along, with commas behind them.
     """
+    # The division may round across an edge, by one cell at most: the published edges decide.
     guessed = f"""
-        SELECT person, lon, lat, {_guess("lon", region.west, region.east)} AS near_column,
+        SELECT person, {carried}lon, lat, {_guess("lon", region.west, region.east)} AS near_column,
             {_guess("lat", region.south, region.north)} AS near_row
         FROM ({located})
     """
     return f"""
-        SELECT person, {_corrected("lat", "near_row", region.south, region.north)} AS finest_row,
+        SELECT person, {carried}{_corrected("lat", "near_row", region.south, region.north)} AS finest_row,
             {_corrected("lon", "near_column", region.west, region.east)} AS finest_column
         FROM ({guessed})
     """

@@ -36,6 +36,7 @@ import pyarrow.parquet as pq  # noqa: E402
 
 from heatmaps.sources import engine, manifest, question, sources_file  # noqa: E402
 from heatmaps.sources.question import Columns, Part  # noqa: E402
+from mechanisms.records.row_key import RowKey  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
 from tests.benchmarks.measure import Figure, Size  # noqa: E402
 from tests.sources import killed  # noqa: E402
@@ -117,7 +118,7 @@ def fill(lake: Lake, count: int) -> None:
 def summed(lake: Lake, count: int, kill_after: float | None) -> tuple[dict[str, float], pa.Table]:
     """Seconds and peaks, and the masses as rows (cell_row, cell_column, mass) in order."""
     source = sources_file.read(lake.sources_file)["trips"]
-    text = question.masses(COLUMNS, Part(region=REGION), level=LEVEL, unit=UNIT)
+    text = question.masses(COLUMNS, Part(region=REGION), RowKey(level=LEVEL), unit=UNIT)
     with Watch(lake.server) as watch:
         killer = None if kill_after is None else threading.Timer(kill_after, watch.kill)
         if killer is not None:

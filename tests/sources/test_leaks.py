@@ -18,6 +18,7 @@ from redis import RedisError
 from heatmaps.sources import engine, question, sources_file
 from heatmaps.sources.manifest import USER
 from heatmaps.sources.question import Columns, Part
+from mechanisms.records.row_key import RowKey
 from mechanisms.space.grid import Region
 from tests.services.programs import Postgres, Redis, found_or_skip
 from tests.sources import killed
@@ -139,7 +140,7 @@ def test_without_encryption_it_would_be_found_in_sparks_own_files(tmp_path, monk
         columns = Columns(user="text", time="instant", opted_out="text")
         with engine.lake(source) as session:
             session.read(manifest(lake.checkins), manifest(lake.opt_outs))
-            assert session.ask(question.masses(columns, part, level=8, unit=2**40)).num_rows > 100
+            assert session.ask(question.masses(columns, part, RowKey(level=8), unit=2**40)).num_rows > 100
     assert any(marker == "zzleakuser" for _, marker in traces.holding(MARKERS))
 
 

@@ -11,6 +11,7 @@ from heatmaps import sources
 from heatmaps.sources import engine, manifest, question
 from heatmaps.sources.question import Columns, Part
 from mechanisms.records.means import PARTS
+from mechanisms.records.row_key import RowKey
 from mechanisms.space.grid import Region
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db]
@@ -105,7 +106,7 @@ def asked(zone, live_lake):
 
 
 def masses(kinds):
-    return question.masses(kinds, Part(region=REGION), level=LEVEL, unit=UNIT)
+    return question.masses(kinds, Part(region=REGION), RowKey(level=LEVEL), unit=UNIT)
 
 
 def means(kinds):
