@@ -135,10 +135,9 @@ def _fetched(rows: Iterator[tuple[int, ...]]) -> Rows:
     return _integers(rows, _ROW_COLUMNS).view(_ROW).reshape(-1)
 
 
-def _integers(rows: Iterator[tuple[int, ...]], columns: int) -> Column:
-    """Returns (k, columns) integers."""
-    integers: Column = np.fromiter(rows, np.dtype((np.int64, columns))).reshape(-1, columns)
-    return integers
+def _integers(rows: Iterator[tuple[int, ...]], columns: int) -> NDArray[Any]:
+    """Returns (k, columns) integers of 64 bits."""
+    return np.fromiter(rows, np.dtype((np.int64, columns))).reshape(-1, columns)
 
 
 def _columns(rows: Rows) -> tuple[Column, Column, Column]:
