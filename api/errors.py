@@ -102,7 +102,7 @@ def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
 
 
 def _sources_file(error: SourcesFileError, context: Mapping[str, Any]) -> Problem:
-    detail = error.told(administrator=is_administrator(context["request"].user))
+    detail = error.text_for(administrator=is_administrator(context["request"].user))
     return Problem(status=503, code=error.code, detail=detail)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from heatmaps.ingest.formats.points import Points, read_points
+from heatmaps.ingest.formats.points import FilePoints, read_points
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from mechanisms.check import ParameterError
 from mechanisms.mechanism import HeatmapMechanism
@@ -29,11 +29,11 @@ from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class OfflineDraw:
     """Holds the released map, and what only the holder of the files may know."""
 
     heatmap: Heatmap
-    points: Points
+    points: FilePoints
     seconds: dict[str, float] = field(repr=False)  # of read, aggregate and release: they depend on the data
 
     @property
@@ -52,7 +52,7 @@ def draw(
     max_rejected_share: Fraction,
     options: Options = DEFAULT_OPTIONS,
     data_slice: DataSlice = WHOLE,
-) -> Drawn:
+) -> OfflineDraw:
     """Draws one release from the check-ins of the files inside the region, or its rectangle and period.
 
     Each person weighs 1 there; for a map of whole records, places outside are at the region's border.
@@ -65,7 +65,7 @@ def draw(
         )
         with _timed(seconds, "release"):
             heatmap = mechanism.release(read, rng)
-        return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+        return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
@@ -80,10 +80,10 @@ def draw(
         [mass_map] = masses_of_points(points, region, key, unit=mechanism.unit)
     with _timed(seconds, "release"):
         heatmap = mechanism.release(mass_map, rng)
-    return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+    return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
 
 
-def masses_of_points(points: Points, region: Region, key: RowKey, *, unit: int) -> tuple[MassMap, ...]:
+def masses_of_points(points: FilePoints, region: Region, key: RowKey, *, unit: int) -> tuple[MassMap, ...]:
     """Sums the masses of all persons of points in the region, a map of each bin of the key.
 
     A person has one `unit` over all bins together. Errors: ValueError for bins where no times were read.
@@ -100,7 +100,7 @@ def _records(
     options: Options,
     *,
     data_slice: DataSlice,
-) -> tuple[dict[str, float], Points, ItemRecords]:
+) -> tuple[dict[str, float], FilePoints, ItemRecords]:
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
@@ -124,7 +124,7 @@ class MeansRead:
     """Holds what a central point is drawn from."""
 
     means: RecordMeans
-    points: Points
+    points: FilePoints
 
 
 def means_in_files(

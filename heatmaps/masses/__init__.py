@@ -81,7 +81,7 @@ def read_items(
     dataset: Dataset, version: DataVersion, *, level: int, data_slice: DataSlice = WHOLE
 ) -> ItemRecords:
     """Reads whole records over the cells of one level; points outside the region are on its border."""
-    return ItemRecords.joined(
+    return ItemRecords.concatenated(
         of_items(dataset, version, lambda records: records, level=level, data_slice=data_slice)
     )
 

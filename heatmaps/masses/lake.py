@@ -12,7 +12,7 @@ from heatmaps.ingest.versions.retention import midnight
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.regions import region_of
 from heatmaps.sources import question
-from heatmaps.sources.question import Columns, Part
+from heatmaps.sources.question import ColumnKinds, LakeScope
 from mechanisms.records.aggregation import MeanSums
 from mechanisms.records.mass_map import MassMap
 from mechanisms.records.row_key import RowKey
@@ -27,7 +27,7 @@ def masses(
     Memory: 24 bytes for each key with any mass, and a few copies of that.
     """
     table = _answer(
-        dataset, version, data_slice, lambda columns, part: question.masses(columns, part, key, unit=unit)
+        dataset, version, data_slice, lambda columns, scope: question.masses(columns, scope, key, unit=unit)
     )
     rows, columns, units = (_integers(table[name]) for name in ("cell_row", "cell_column", "mass"))
     keys = morton_encode(columns, rows, key.level)
@@ -44,13 +44,16 @@ def means(dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> list
 
 
 def _answer(
-    dataset: Dataset, version: DataVersion, data_slice: DataSlice, text: Callable[[Columns, Part], str]
+    dataset: Dataset,
+    version: DataVersion,
+    data_slice: DataSlice,
+    text: Callable[[ColumnKinds, LakeScope], str],
 ) -> pa.Table:
     """Returns what Spark answers to a question about the check-ins of a version in a slice."""
     source, tables = sources.of(dataset), sources.tables_of(version)
-    part = Part(region=region_of(dataset), data_slice=data_slice, kept_from=_kept_from(version))
+    scope = LakeScope(region=region_of(dataset), data_slice=data_slice, kept_from=_kept_from(version))
     with sources.opened(source, tables) as lake:
-        return lake.ask(text(tables.columns, part))
+        return lake.ask(text(tables.columns, scope))
 
 
 def _kept_from(version: DataVersion) -> int | None:

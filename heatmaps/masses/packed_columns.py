@@ -16,7 +16,7 @@ from heatmaps.models import DataVersion, PackedCheckIns, Suppression
 from heatmaps.person_hashes import Persons, among, from_rows, numbered, persons_of
 from mechanisms.records.row_key import NO_TIME
 
-__all__ = ["NO_TIME", "Piece", "Slot", "packed", "read"]
+__all__ = ["NO_TIME", "PackedSlot", "Piece", "packed", "read"]
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -27,7 +27,7 @@ _LENGTH: Final = "<u4"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Piece:
-    """Check-ins of the persons of one slot, of one upload."""
+    """Holds check-ins of the persons of one slot, of one upload."""
 
     persons: Persons  # (k,) hashes, each once
     lengths: Column  # (k,) check-ins of each, above 0
@@ -60,7 +60,7 @@ class Piece:
         )
 
 
-class Slot(NamedTuple):
+class PackedSlot(NamedTuple):
     """Holds all that is packed of the persons of one slot, and counts."""
 
     uploads: set[UUID]  # that are packed: of each slot the same ones
@@ -87,7 +87,7 @@ def read(
     *,
     with_outside: bool,
     with_times: bool = False,
-) -> Iterator[Slot]:
+) -> Iterator[PackedSlot]:
     """Yields slot by slot what counts of those of the uploads that are packed; of the others nothing.
 
     In the caller's transaction. One statement, so that an upload is read whole or not at all, of which the
@@ -97,7 +97,7 @@ def read(
     opted_out = from_rows(Suppression.in_effect(version).values_list("person", "person_rest"))
     rows = _rows(uploads, times=with_times or data_slice.has_period, outside=not with_outside)
     for _, of_slot in groupby(rows, key=lambda row: row.slot):
-        slot = Slot(set(), [])
+        slot = PackedSlot(set(), [])
         for row in of_slot:
             slot.uploads.add(row.upload)
             slot.pieces.append(_counting(row, data_slice, opted_out, with_times=with_times))

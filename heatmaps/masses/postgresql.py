@@ -34,8 +34,8 @@ Result = TypeVar("Result")
 Column = NDArray[np.int64]
 
 
-class Rows(NamedTuple):
-    """Columns of check-ins, one row each."""
+class CheckInRows(NamedTuple):
+    """Holds columns of check-ins, one row each."""
 
     persons: Persons  # (r,) hashes
     cells: Column  # (r,) at the finest level
@@ -95,7 +95,7 @@ def items(
 
 def _by_slot(
     dataset: Dataset, version: DataVersion, data_slice: DataSlice, key: RowKey | None = None
-) -> Iterator[tuple[list[Piece], Rows]]:
+) -> Iterator[tuple[list[Piece], CheckInRows]]:
     """Yields what counts, in parts of different persons: packed check-ins, and rows that are not packed.
 
     At least one part; a slot each where anything is packed. key: what masses are summed by, with times where
@@ -111,12 +111,12 @@ def _by_slot(
     )
     first = next(slots, None)
     packed = first.uploads if first else set()
-    others = selection.uploads(dataset, version).exclude(pk__in=packed)
+    unpacked = selection.uploads(dataset, version).exclude(pk__in=packed)
     if key is None:
         checkins = selection.counting(dataset, version, data_slice, without=packed)
     else:
         checkins = selection.inside(dataset, version, data_slice, key, without=packed)
-    parts = _rows(others, checkins, (*_COLUMNS, "time") if with_times else _COLUMNS)
+    parts = _rows(unpacked, checkins, (*_COLUMNS, "time") if with_times else _COLUMNS)
     if first is None:
         yield from (([], rows) for _, rows in parts)
         return
@@ -127,7 +127,7 @@ def _by_slot(
 
 def _rows(
     uploads: "QuerySet[Upload]", checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]
-) -> Iterator[tuple[range, Rows]]:
+) -> Iterator[tuple[range, CheckInRows]]:
     """Yields the rows of consecutive slots, all at once where there are few."""
     sums = uploads.aggregate(uploads=Count("pk"), rows=Sum(F("rows_accepted") - F("rows_expired")))
     if not sums["uploads"]:
@@ -140,37 +140,39 @@ def _rows(
         yield numbers, _read(of_numbers, columns)
 
 
-def _split_by_slot(rows: Rows, numbers: range) -> list[Rows]:
+def _split_by_slot(rows: CheckInRows, numbers: range) -> list[CheckInRows]:
     """Returns those of each of these slots, which have no others."""
     slots = (slots_of(rows.persons, SLOTS) - numbers.start).astype(np.uint8)
     order = np.argsort(slots, kind="stable")
     ends = np.cumsum(np.bincount(slots, minlength=len(numbers)))[:-1]
     return [
-        Rows(rows.persons[part], rows.cells[part], None if rows.times is None else rows.times[part])
+        CheckInRows(rows.persons[part], rows.cells[part], None if rows.times is None else rows.times[part])
         for part in np.split(order, ends)
     ]
 
 
-def _shares(pieces: list[Piece], rows: Rows, key: RowKey, *, unit: int) -> aggregation.KeyShares:
+def _shares(pieces: list[Piece], rows: CheckInRows, key: RowKey, *, unit: int) -> aggregation.KeyShares:
     if len(pieces) == 1 and not rows.cells.size and key.keeps_cell_order:
         [piece] = pieces
         _, keys = key.of_rows(piece.cells)
         return aggregation.shares_of_ordered(lengths=piece.lengths, keys=keys, unit=unit)
     checkins = _join(pieces, rows)
-    kept, keys = key.of_rows(checkins.cells, checkins.times)
-    numbers = numbered(checkins.persons[kept])[0]
+    with_key, keys = key.of_rows(checkins.cells, checkins.times)
+    numbers = numbered(checkins.persons[with_key])[0]
     return aggregation.shares_of_numbered(numbers=numbers, keys=keys, unit=unit)
 
 
-def _join(pieces: list[Piece], rows: Rows) -> Rows:
+def _join(pieces: list[Piece], rows: CheckInRows) -> CheckInRows:
     """Returns one row per check-in."""
     persons = [rows.persons, *(piece.person_of_each for piece in pieces)]
     cells = [rows.cells, *(piece.cells for piece in pieces)]
     times = [part for part in (rows.times, *(piece.times for piece in pieces)) if part is not None]
-    return Rows(np.concatenate(persons), np.concatenate(cells), np.concatenate(times) if times else None)
+    return CheckInRows(
+        np.concatenate(persons), np.concatenate(cells), np.concatenate(times) if times else None
+    )
 
 
-def _read(checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]) -> Rows:
+def _read(checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]) -> CheckInRows:
     """Returns the rows of check-ins in any order; those that have a time, where times are read."""
     try:
         rows, parameters = checkins.order_by().values(*columns).query.sql_with_params()
@@ -185,9 +187,9 @@ def _read(checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]) -> Rows:
     return _from_bytes(content, columns)
 
 
-def _from_bytes(content: bytes, columns: tuple[str, ...]) -> Rows:
+def _from_bytes(content: bytes, columns: tuple[str, ...]) -> CheckInRows:
     rows = np.frombuffer(content, np.dtype([(column, ">i8") for column in columns]))
-    return Rows(
+    return CheckInRows(
         persons_of(rows["person"], rows["person_rest"]),
         rows["cell"].astype(np.int64),
         rows["time"].astype(np.int64) if "time" in columns else None,

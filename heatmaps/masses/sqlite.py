@@ -122,11 +122,11 @@ def _counts(checkins: "QuerySet[CheckIn]", **groups: Combinable) -> "QuerySet[Ch
     The database aggregates.
     """
     keyed = checkins.annotate(**groups).values("person", "person_rest", *groups)
-    first, *others = groups
+    first, *rest = groups
     counts: QuerySet[CheckIn, tuple[int, ...]] = (
         keyed.annotate(checkins=Count("pk"))
         .order_by()
-        .values_list("person", "person_rest", first, "checkins", *others)
+        .values_list("person", "person_rest", first, "checkins", *rest)
     )
     return counts
 
@@ -158,8 +158,8 @@ def _of_rectangle(checkins: "QuerySet[CheckIn]", key: RowKey) -> Rows:
     columns = _ROW_COLUMNS + len(groups) - 1
     joined_rows, waiting = np.zeros(0, _ROW), list[Rows]()
     while (chunk := _integers(islice(counts, CHUNK_ROWS), columns)).size:
-        kept, cells = key.of_cells(chunk[:, 2])
-        chunk = chunk[kept]
+        inside_rows, cells = key.of_cells(chunk[:, 2])
+        chunk = chunk[inside_rows]
         chunk[:, 2] = cells if key.bins is None else key.integers(chunk[:, _ROW_COLUMNS], cells)
         waiting.append(np.ascontiguousarray(chunk[:, :_ROW_COLUMNS]).view(_ROW).reshape(-1))
         if sum(map(len, waiting)) >= max(JOIN_ROWS, len(joined_rows)):

@@ -35,8 +35,8 @@ _SPACES: Final = "".join(chr(code) for code in range(0x10000) if chr(code).isspa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What the columns of check-ins and of opt-outs hold."""
+class ColumnKinds:
+    """Says what the columns of check-ins and of opt-outs hold."""
 
     user: UserKind
     time: TimeKind
@@ -44,15 +44,15 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """The check-ins that a question is about: of a region, a part of it or a period, and kept."""
+class LakeScope:
+    """Says which check-ins a question is about: of a region, of a slice of the data, and kept."""
 
     region: Region
     data_slice: DataSlice = WHOLE
     kept_from: int | None = None  # epoch seconds: what is older, or has no time, is not read
 
 
-def masses(columns: Columns, part: Part, key: RowKey, *, unit: int) -> str:
+def masses(columns: ColumnKinds, scope: LakeScope, key: RowKey, *, unit: int) -> str:
     """Returns the question for rows (cell_row, cell_column, mass), one for each cell that has any mass.
 
     The cells are of the grid of the key's rectangle, or of the region. With bins, rows are (bin, cell_row,
@@ -69,7 +69,7 @@ def masses(columns: Columns, part: Part, key: RowKey, *, unit: int) -> str:
                     sum(checkins) OVER (PARTITION BY person) AS of_person
                 FROM (
                     SELECT person, {group}, count(*) AS checkins
-                    FROM ({_keys(columns, part, key)})
+                    FROM ({_keys(columns, scope, key)})
                     GROUP BY person, {group}
                 )
             )
@@ -77,14 +77,14 @@ def masses(columns: Columns, part: Part, key: RowKey, *, unit: int) -> str:
     """
 
 
-def means(columns: Columns, part: Part) -> str:
-    """One row (persons, x, y): people with check-ins and the sums of their mean positions.
+def means(columns: ColumnKinds, scope: LakeScope) -> str:
+    """Returns the question for one row (persons, x, y): people with check-ins, sums of their mean positions.
 
     As `mechanisms.records.aggregation.mean_sums`; points outside the region are on its border.
     """
     located = f"""
-        SELECT person, {_nearest_longitude(part.region)} AS lon, {_nearest_latitude(part.region)} AS lat
-        FROM ({_counted(columns, part)})
+        SELECT person, {_nearest_longitude(scope.region)} AS lon, {_nearest_latitude(scope.region)} AS lat
+        FROM ({_counted(columns, scope)})
     """
     return f"""
         SELECT count(*) AS persons, coalesce(sum({_mean("columns")}), 0) AS x,
@@ -93,19 +93,22 @@ def means(columns: Columns, part: Part) -> str:
             SELECT person, CAST(count(*) AS DECIMAL(19, 0)) AS checkins,
                 CAST(sum(finest_column) AS DECIMAL(19, 0)) AS columns,
                 CAST(sum(finest_row) AS DECIMAL(19, 0)) AS rows
-            FROM ({_finest(located, part.region)})
+            FROM ({_finest(located, scope.region)})
             GROUP BY person
         )
     """
 
 
-def persons(columns: Columns, *, most: int) -> str:
-    """Rows (person): everybody with a check-in that counts, wherever and whenever; not more than `most`."""
+def persons(columns: ColumnKinds, *, most: int) -> str:
+    """Returns the question for everybody (person) with a check-in that counts, at most `most` rows.
+
+    Wherever and whenever it was.
+    """
     return f"SELECT DISTINCT person FROM ({_valid(columns)}) LIMIT {most}"
 
 
-def invalid(columns: Columns) -> str:
-    """One row (checkins, opt_outs, no_lon, no_lat, no_time, no_user).
+def invalid(columns: ColumnKinds) -> str:
+    """Returns the question for one row (checkins, opt_outs, no_lon, no_lat, no_time, no_user).
 
     All rows of both tables, and the check-ins that are left out, by their first reason.
     """
@@ -137,14 +140,14 @@ def _double(value: float) -> str:
 
 
 def _person(kind: UserKind) -> str:
-    """A person as text, without white space around it; NULL where it is none."""
+    """Translates a person to text without white space around it; NULL where it is none."""
     if kind == "number":
         return "CAST(person AS STRING)"
     return f"CASE WHEN is_valid_utf8(person) THEN trim(BOTH '{_SPACES}' FROM person) END"
 
 
-def _opted_out(columns: Columns) -> str:
-    """Who opted out, as the check-ins write them: 007 is the number 7, as is 7.0."""
+def _opted_out(columns: ColumnKinds) -> str:
+    """Translates who opted out to how the check-ins write them: 007 is the number 7, as is 7.0."""
     person = _person(columns.opted_out)
     if columns.user == columns.opted_out:
         return person
@@ -152,7 +155,7 @@ def _opted_out(columns: Columns) -> str:
     return f"CASE WHEN octet_length({person}) <= {_LONGEST_NUMBER} THEN {number} END"
 
 
-def _read(columns: Columns) -> str:
+def _read(columns: ColumnKinds) -> str:
     second = {
         "instant": "unix_seconds(time)",
         "local": _LOCAL_SECOND,
@@ -165,8 +168,8 @@ def _read(columns: Columns) -> str:
     """
 
 
-def _valid(columns: Columns) -> str:
-    """Check-ins of people who did not opt out."""
+def _valid(columns: ColumnKinds) -> str:
+    """Returns the check-ins of people who did not opt out."""
     opted_out = f"SELECT {_opted_out(columns)} AS person FROM {OPT_OUTS}"
     return f"""
         SELECT read.person, read.second, read.lat, read.lon
@@ -175,29 +178,30 @@ def _valid(columns: Columns) -> str:
     """
 
 
-def _counted(columns: Columns, part: Part) -> str:
-    """Those of the period, of days that are kept. Comparing with no time at all is not true."""
+def _counted(columns: ColumnKinds, scope: LakeScope) -> str:
+    """Returns those of the period, of days that are kept."""
+    # Comparing with no time at all is not true.
     bounds = []
-    if part.kept_from is not None:
-        bounds.append(f"second >= {part.kept_from}")
-    if part.data_slice.since is not None:
-        bounds.append(f"second >= {part.data_slice.since}")
-    if part.data_slice.until is not None:
-        bounds.append(f"second < {part.data_slice.until}")
+    if scope.kept_from is not None:
+        bounds.append(f"second >= {scope.kept_from}")
+    if scope.data_slice.since is not None:
+        bounds.append(f"second >= {scope.data_slice.since}")
+    if scope.data_slice.until is not None:
+        bounds.append(f"second < {scope.data_slice.until}")
     where = f"WHERE {' AND '.join(bounds)}" if bounds else ""
     return f"SELECT * FROM ({_valid(columns)}) {where}"
 
 
-def _keys(columns: Columns, part: Part, key: RowKey) -> str:
+def _keys(columns: ColumnKinds, scope: LakeScope, key: RowKey) -> str:
     """Returns (person, cell_row, cell_column) of the check-ins that have a key, and with bins the bin."""
-    west, south, east, north = map(_double, part.region)
+    west, south, east, north = map(_double, scope.region)
     has_time = "" if key.bins is None else " AND second IS NOT NULL"
     inside = f"""
-        SELECT person, {_bin(key.bins)}lon, lat FROM ({_counted(columns, part)})
+        SELECT person, {_bin(key.bins)}lon, lat FROM ({_counted(columns, scope)})
         WHERE lon >= {west} AND lon <= {east} AND lat >= {south} AND lat <= {north}{has_time}
     """
     carried = "" if key.bins is None else "bin, "
-    finest, rectangle = _finest(inside, part.region, carried), key.rectangle
+    finest, rectangle = _finest(inside, scope.region, carried), key.rectangle
     if rectangle is None:
         up = FINEST_LEVEL - key.level
         return f"""
@@ -262,7 +266,7 @@ def _corrected(value: str, near: str, low: float, high: float) -> str:
 
 
 def _nearest_longitude(region: Region) -> str:
-    """As `Region.clamped`: the border that is nearer around the earth, the east one where both are."""
+    """Translates `Region.clamped`: the border nearer around the earth, the east one where both are."""
     west, east = _double(region.west), _double(region.east)
     behind, ahead = f"({west} - lon)", f"(lon - {east})"
     return f"""
@@ -279,7 +283,7 @@ def _nearest_latitude(region: Region) -> str:
 
 
 def _share(unit: int) -> str:
-    """floor(unit · checkins / of_person), of decimals where the product would leave 63 bits."""
+    """Returns floor(unit · checkins / of_person), of decimals where the product would leave 63 bits."""
     exact = f"CAST(CAST({unit} AS DECIMAL(19, 0)) * CAST(checkins AS DECIMAL(19, 0)) div of_person AS BIGINT)"
     return f"""
         CASE WHEN checkins <= {(2**63 - 1) // unit}L THEN {unit}L * checkins div of_person ELSE {exact} END
@@ -292,6 +296,6 @@ if PARTS != 2 << FINEST_LEVEL:
 
 
 def _mean(sums: str) -> str:
-    """The nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in parts of half a cell."""
+    """Returns the nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in half cells."""
     twice = f"(4 * {sums} + 2 * checkins)"
     return f"CAST(({twice} + checkins) div (2 * checkins) AS DECIMAL(19, 0))"

@@ -67,7 +67,7 @@ class SaysBusy:
             if isinstance(error, kinds):
                 return render(request, "busy.html", {"heading": heading, "error": error}, status=status)
         if isinstance(error, SourcesFileError):
-            said = error.told(administrator=is_administrator(request.user))
+            said = error.text_for(administrator=is_administrator(request.user))
             return render(
                 request, "busy.html", {"heading": "Lakes cannot be read", "error": said}, status=503
             )

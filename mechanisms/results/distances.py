@@ -65,7 +65,7 @@ class Places:
         if isinstance(value, cls):
             return value
         found = geojson.read(
-            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_spelled, made=_place
+            "places", value, most=MOST_PLACES, allowed=_ALLOWED, of_pair=_spelled, of_feature=_place
         )
         return cls(found)
 

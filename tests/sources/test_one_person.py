@@ -9,7 +9,7 @@ import pytest
 
 from heatmaps import sources
 from heatmaps.sources import engine, manifest, question
-from heatmaps.sources.question import Columns, Part
+from heatmaps.sources.question import ColumnKinds, LakeScope
 from mechanisms.records.means import PARTS
 from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import Region
@@ -85,7 +85,7 @@ def asked(zone, live_lake):
     live_lake.time_zone = "America/Chicago"  # west of Greenwich: there the end of time is later
     live_lake.write()
     columns = {"user": manifest.USER, "lat": manifest.NUMBER, "lon": manifest.NUMBER, "time": manifest.TIME}
-    kinds = Columns(user="text", time="local" if zone is None else "instant", opted_out="text")
+    kinds = ColumnKinds(user="text", time="local" if zone is None else "instant", opted_out="text")
     everybody = str(live_lake.put(crowd(zone), "crowd"))
     made = {
         name: str(live_lake.put(rows, f"record-{at}"))
@@ -106,17 +106,17 @@ def asked(zone, live_lake):
 
 
 def masses(kinds):
-    return question.masses(kinds, Part(region=REGION), RowKey(level=LEVEL), unit=UNIT)
+    return question.masses(kinds, LakeScope(region=REGION), RowKey(level=LEVEL), unit=UNIT)
 
 
 def masses_by_hour(kinds):
     """One sensitivity over all bins: the hours of the day share each person's unit."""
     hours = TimeBins(start=7, width=3600, count=24)
-    return question.masses(kinds, Part(region=REGION), RowKey(level=LEVEL, bins=hours), unit=UNIT)
+    return question.masses(kinds, LakeScope(region=REGION), RowKey(level=LEVEL, bins=hours), unit=UNIT)
 
 
 def means(kinds):
-    return question.means(kinds, Part(region=REGION))
+    return question.means(kinds, LakeScope(region=REGION))
 
 
 def by_cell(found):

@@ -27,7 +27,7 @@ _SHOWN_REJECTIONS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Points:
+class FilePoints:
     """Holds check-ins of all files together. What it counts is data: for whoever holds the files."""
 
     persons: NDArray[np.int64] = field(repr=False)  # (k,) numbered from 0; equal users, equal number
@@ -46,7 +46,7 @@ def read_points(
     options: Options = DEFAULT_OPTIONS,
     data_slice: DataSlice = WHOLE,
     with_times: bool = False,
-) -> Points:
+) -> FilePoints:
     """Reads the check-ins of the files, or those of them in the region and in the period.
 
     Errors: `ReaderError`, its text beginning with the file's name, also for a file that cannot be opened,
@@ -72,7 +72,7 @@ def read_points(
     if rejected > share * rows:
         raise too_many_rejected(rejected, rows, share, rejections)
     persons, lat, lon, *times = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Points(
+    return FilePoints(
         persons=persons,
         lat=lat,
         lon=lon,
