@@ -83,7 +83,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     """Answers as Django REST framework's exception handler."""
     set_rollback()
     if isinstance(error, SourcesFileError):
-        detail = error.told(administrator=is_administrator(context["request"].user))
+        detail = error.text_for(administrator=is_administrator(context["request"].user))
         return Problem(status=503, code=error.code, detail=detail).response()
     return (_describe(error) or _unforeseen(error, context)).response()
 

@@ -35,7 +35,7 @@ Edge = str | float  # of a rectangle, in degrees
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSlice:
-    """Check-ins from `since` on and before `until`, in a rectangle of the region; None: no such bound.
+    """Names check-ins from `since` on and before `until`, in a rectangle of the region; None: no such bound.
 
     With either bound, check-ins without a time are left out: they are in no period.
     """
@@ -75,19 +75,17 @@ class DataSlice:
 
     @property
     def edges(self) -> list[int] | None:
-        """The rectangle's edges as finest grid lines, as they are stored."""
+        """Returns the rectangle's edges as finest grid lines, as they are stored."""
         return None if self.rectangle is None else list(self.rectangle.edges)
 
     def facts(self) -> dict[str, int | list[int]]:
-        """What a question says of it: nothing of what it does not restrict.
-
-        The names are hashed with questions: they stay, so that questions of old are still found.
-        """
+        """Returns what a question says of it: nothing of what it does not restrict."""
+        # The names are hashed with questions: they stay, so that questions of old are still found.
         bounds = {"since": self.since, "until": self.until, "within": self.edges}
         return {name: value for name, value in bounds.items() if value is not None}
 
     def region(self, region: Region) -> Region:
-        """What its map covers."""
+        """Returns what its map covers."""
         return region if self.rectangle is None else self.rectangle.region(region)
 
 
@@ -95,7 +93,7 @@ WHOLE: Final = DataSlice()
 
 
 def moment(parameter: str, text: str | None) -> int | None:
-    """Epoch seconds of a date (midnight) or a date and time, in UTC where it names no other offset.
+    """Reads epoch seconds of a date (midnight) or a date and time, in UTC where it names no other offset.
 
     None for None. Errors: `ParameterError`.
     """
@@ -115,7 +113,7 @@ def moment(parameter: str, text: str | None) -> int | None:
 
 
 def moment_text(seconds: int) -> str:
-    """As `moment` reads it back, in UTC."""
+    """Writes a moment as `moment` reads it back, in UTC."""
     return (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -138,7 +136,7 @@ def _epoch_seconds(read: datetime) -> int:
 
 
 def _rectangle(region: Region, edges: Sequence[Edge] | None, resolution: int) -> Rectangle | None:
-    """None for the whole region, however it is said."""
+    """Reads a rectangle; None for the whole region, however it is said. Errors: `ParameterError`."""
     if edges is None:
         return None
     if isinstance(edges, str) or not isinstance(edges, Sequence) or len(edges) != len(EDGES):
@@ -156,7 +154,7 @@ def _rectangle(region: Region, edges: Sequence[Edge] | None, resolution: int) ->
 
 
 def _edge(region: Region, at: int, value: Edge) -> float:
-    """Degrees of one edge, inside the region."""
+    """Reads the degrees of one edge, inside the region. Errors: `ParameterError`."""
     name = f"{RECTANGLE}.{EDGES[at]}"
     low, high = ((region.west, region.east), (region.south, region.north))[at % 2]
     # Doubles on both sides: the region's own edges, typed again, are the region's own edges.

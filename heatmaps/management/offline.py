@@ -13,31 +13,32 @@ from pathlib import Path
 import numpy as np
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from heatmaps.ingest.formats.points import Points, read_points
+from heatmaps.ingest.formats.points import FilePoints, read_points
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from mechanisms.check import ParameterError
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.metric.itemwise.mechanism import EmdItemwise
 from mechanisms.randomness import RandomSource
-from mechanisms.records.aggregation import item_records, masses, position_sums, record_means
+from mechanisms.records.aggregation import item_records, masses_by_bin, position_sums, record_means
 from mechanisms.records.item_records import ItemRecords
+from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import RecordMeans
+from mechanisms.records.row_key import RowKey
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.space.grid import FINEST_LEVEL, Codes, Region
-from mechanisms.space.subregion import Rectangle
+from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
-    """The released map, and what only the holder of the files may know."""
+class OfflineDraw:
+    """Holds the released map, and what only the holder of the files may know."""
 
     heatmap: Heatmap
-    points: Points
+    points: FilePoints
     seconds: dict[str, float] = field(repr=False)  # of read, aggregate and release: they depend on the data
 
     @property
     def map_sum(self) -> float:
-        """Of the released map as files have it: 1 but for rounding (without mass it is uniform)."""
+        """Returns the sum of the map as files have it: 1 but for rounding (without mass it is uniform)."""
         total = self.heatmap.values.sum()
         return float((self.heatmap.values / total).sum()) if total > 0 else 1.0
 
@@ -51,8 +52,8 @@ def draw(
     max_rejected_share: Fraction,
     options: Options = DEFAULT_OPTIONS,
     data_slice: DataSlice = WHOLE,
-) -> Drawn:
-    """One release from the check-ins of the files inside the region, or its rectangle and period.
+) -> OfflineDraw:
+    """Draws one release from the check-ins of the files inside the region, or its rectangle and period.
 
     Each person weighs 1 there; for a map of whole records, places outside are at the region's border.
     Users are told apart by name, over all files. Errors: `ReaderError`; `ParameterError` naming `persons`
@@ -64,7 +65,7 @@ def draw(
         )
         with _timed(seconds, "release"):
             heatmap = mechanism.release(read, rng)
-        return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+        return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
@@ -75,14 +76,20 @@ def draw(
             data_slice=data_slice,
         )
     with _timed(seconds, "aggregate"):
-        level = mechanism.resolution.bit_length() - 1
-        persons, cells = _in_rectangle(
-            points, region.morton(points.lat, points.lon), data_slice.rectangle, level
-        )
-        summed = masses(persons=persons, cells=cells, level=level, unit=mechanism.unit)
+        key = RowKey(level=mechanism.resolution.bit_length() - 1, rectangle=data_slice.rectangle)
+        [mass_map] = masses_of_points(points, region, key, unit=mechanism.unit)
     with _timed(seconds, "release"):
-        heatmap = mechanism.release(summed, rng)
-    return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+        heatmap = mechanism.release(mass_map, rng)
+    return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
+
+
+def masses_of_points(points: FilePoints, region: Region, key: RowKey, *, unit: int) -> tuple[MassMap, ...]:
+    """Sums the masses of all persons of points in the region, a map of each bin of the key.
+
+    A person has one `unit` over all bins together. Errors: ValueError for bins where no times were read.
+    """
+    rows, keys = key.of_rows(region.morton(points.lat, points.lon), points.times)
+    return masses_by_bin(persons=points.persons[rows], keys=keys, key=key, unit=unit)
 
 
 def _records(
@@ -93,7 +100,7 @@ def _records(
     options: Options,
     *,
     data_slice: DataSlice,
-) -> tuple[dict[str, float], Points, ItemRecords]:
+) -> tuple[dict[str, float], FilePoints, ItemRecords]:
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
@@ -107,17 +114,17 @@ def _records(
     return seconds, points, read
 
 
-def _check_persons(found: int, enrolled: int) -> None:
-    if found > enrolled:
-        raise ParameterError("persons", enrolled, f"at least {found}, the persons in the files")
+def _check_persons(persons: int, enrolled: int) -> None:
+    if persons > enrolled:
+        raise ParameterError("persons", enrolled, f"at least {persons}, the persons in the files")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeansRead:
-    """What a central point is drawn from."""
+    """Holds what a central point is drawn from."""
 
     means: RecordMeans
-    points: Points
+    points: FilePoints
 
 
 def means_in_files(
@@ -128,29 +135,19 @@ def means_in_files(
     max_rejected_share: Fraction,
     options: Options = DEFAULT_OPTIONS,
 ) -> MeansRead:
-    """The means of all persons' records in the files; places outside the region are at its border.
+    """Reads the means of all persons' records in the files; places outside the region are at its border.
 
     enrolled: the declared number of persons; those without check-ins are at the region's centre. None: the
     persons in the files are all there are. Errors: `ReaderError`; `ParameterError` naming `persons`.
     """
     points = read_points(paths, max_rejected_share=max_rejected_share, options=options)
-    found = int(points.persons.max(initial=-1)) + 1
-    if found == 0 and enrolled is None:
+    persons = int(points.persons.max(initial=-1)) + 1
+    if persons == 0 and enrolled is None:
         raise ParameterError("persons", 0, "at least one person in the files, or a declared number")
-    _check_persons(found, enrolled or found)
+    _check_persons(persons, enrolled or persons)
     counts, columns, rows = position_sums(points.persons, region.morton(points.lat, points.lon))
-    means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or found)
+    means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or persons)
     return MeansRead(means=means, points=points)
-
-
-def _in_rectangle(
-    points: Points, cells: Codes, rectangle: Rectangle | None, level: int
-) -> tuple[Codes, Codes]:
-    """Persons and cells of the check-ins in the rectangle, which stand for its own cells of `level`."""
-    if rectangle is None:
-        return points.persons, cells
-    inside, own = rectangle.cells(cells, level)
-    return points.persons[inside], own << (2 * (FINEST_LEVEL - level))
 
 
 @contextmanager

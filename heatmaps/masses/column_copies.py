@@ -1,9 +1,9 @@
-"""Uploads of many check-ins get a copy in columns (`heatmaps.masses.packed_columns`), on PostgreSQL.
+"""Copies uploads of many check-ins in columns (`heatmaps.masses.packed_columns`), on PostgreSQL.
 
-It says what the rows say, and releases say the same with it as without, only sooner. So it may come when it
-likes: after an upload is ready, and again by the sweep, whoever died meanwhile. One transaction writes all of
-it. Rows that are deleted take the copy along (`heatmaps.ingest.row_copy`); what was read for a copy and is no
-longer so at its end is not stored.
+A copy says what the rows say, and releases say the same with it as without, only sooner. So it may come when
+it likes: after an upload is ready, and again by the sweep, whoever died meanwhile. One transaction writes all
+of it. Rows that are deleted take the copy along (`heatmaps.ingest.row_copy`); what was read for a copy and is
+no longer so at its end is not stored.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ FIRST_PAUSE: Final = timedelta(minutes=10)  # after the first attempt; each one 
 
 
 class CopyState(StrEnum):
-    """Of an upload. Data, as it says how many check-ins there are: for stewards only."""
+    """Says how far an upload's copy is. Data, as it tells how many check-ins there are: for stewards only."""
 
     NONE = "none"  # not ready, too small or too large to be worth one, or on SQLite
     WAITING = "waiting"  # not begun, being made, or to be tried again
@@ -42,7 +42,7 @@ class CopyState(StrEnum):
 
 
 class NotGivenUp(Exception):  # noqa: N818 - as the refusals of the ledger
-    """There is nothing to try again."""
+    """Says that there is nothing to try again."""
 
     code: ClassVar[str] = "copy_not_given_up"
 
@@ -51,7 +51,7 @@ class NotGivenUp(Exception):  # noqa: N818 - as the refusals of the ledger
 
 
 def pack(upload_id: UUID) -> None:
-    """Copy the check-ins of a ready upload, if it is worth it, was not done, and did not fail too often.
+    """Copies the check-ins of a ready upload, if it is worth it, was not done, and did not fail too often.
 
     Safe to call at any time. Errors: those of the database, after which the sweep sends it again.
     """
@@ -68,38 +68,38 @@ def pack(upload_id: UUID) -> None:
 
 
 def sweep() -> None:
-    """Send uploads to the workers that have no copy yet."""
+    """Sends uploads to the workers that have no copy yet."""
     for upload_id in _due().values_list("pk", flat=True):
         queue.send(queue.INGEST, str(upload_id))
 
 
 def is_given_up(upload: Upload) -> bool:
-    """Whether every attempt at a copy that is still worth it has failed."""
-    held: PackingAttempts | None = getattr(upload, "packing", None)
-    ended = held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
+    """Tells whether every attempt at a copy that is still worth it has failed."""
+    packing: PackingAttempts | None = getattr(upload, "packing", None)
+    ended = packing is not None and packing.attempts >= MOST_ATTEMPTS and packing.next_at <= timezone.now()
     return ended and _is_worth_it(upload)
 
 
 def copy_state(upload: Upload) -> CopyState:
-    """How far the copy of an upload is."""
+    """Returns how far the copy of an upload is."""
     if is_given_up(upload):
         return CopyState.GIVEN_UP
     if connection.vendor != "postgresql" or not _is_worth_it(upload):
         return CopyState.NONE
-    made = PackedCheckIns.objects.filter(upload=upload).exists()
-    return CopyState.MADE if made else CopyState.WAITING
+    has_copy = PackedCheckIns.objects.filter(upload=upload).exists()
+    return CopyState.MADE if has_copy else CopyState.WAITING
 
 
 def try_again(person: Person, upload: Upload) -> None:
-    """Forget the attempts at a copy that was given up, and send it to the workers.
+    """Forgets the attempts at a copy that was given up, and sends it to the workers.
 
     One UPDATE must hit the row, so of two who ask at once one is refused.
     Errors: as `permissions.require`; `NotGivenUp`.
     """
     require(person, upload.dataset, Act.UPLOAD)
     now = timezone.now()
-    held = PackingAttempts.objects.filter(pk=upload.pk, upload__in=_worth_it())
-    if not held.filter(attempts__gte=MOST_ATTEMPTS, next_at__lte=now).update(attempts=0, next_at=now):
+    attempts = PackingAttempts.objects.filter(pk=upload.pk, upload__in=_worth_it())
+    if not attempts.filter(attempts__gte=MOST_ATTEMPTS, next_at__lte=now).update(attempts=0, next_at=now):
         raise NotGivenUp
     queue.send(queue.INGEST, str(upload.pk))
 
@@ -139,41 +139,41 @@ def _worth_it() -> "QuerySet[Upload]":
 
 
 def _unpacked() -> "QuerySet[Upload]":
-    """That are worth a copy and have none; of SQLite, which aggregates by itself, none are."""
+    """Returns uploads that are worth a copy and have none; on SQLite, which aggregates by itself, none."""
     if connection.vendor != "postgresql":
         return Upload.objects.none()
     return _worth_it().filter(~Exists(PackedCheckIns.objects.filter(upload=OuterRef("pk"))))
 
 
 def _due() -> "QuerySet[Upload]":
-    """Of those, the ones that were not tried, or may be tried again by now."""
+    """Returns those of them that were not tried, or may be tried again by now."""
     again = Q(packing__attempts__lt=MOST_ATTEMPTS, packing__next_at__lte=timezone.now())
     return _unpacked().filter(Q(packing=None) | again)
 
 
 def _is_counted(upload_id: UUID) -> bool:
-    """Count an attempt before it is made; False when another has just begun one."""
+    """Counts an attempt before it is made; False when another has just begun one."""
     now = timezone.now()
     with transaction.atomic():
         if not _is_mine(upload_id):
             return False
-        held, _ = PackingAttempts.objects.get_or_create(upload_id=upload_id, defaults={"next_at": now})
-        if held.next_at > now:
+        packing, _ = PackingAttempts.objects.get_or_create(upload_id=upload_id, defaults={"next_at": now})
+        if packing.next_at > now:
             return False
-        held.attempts, held.next_at = held.attempts + 1, now + FIRST_PAUSE * 2**held.attempts
-        held.save()
+        packing.attempts, packing.next_at = packing.attempts + 1, now + FIRST_PAUSE * 2**packing.attempts
+        packing.save()
     return True
 
 
 def _is_mine(upload_id: UUID) -> bool:
-    """Of all who pack it at this moment."""
+    """Tells whether this process packs it, of all that would at this moment."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [upload_id.int >> 65])
         return bool(cursor.fetchone()[0])
 
 
 def _slots(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
-    """Rows of each slot, those without any included: an upload that has one slot has all."""
+    """Yields the rows of each slot, those without any included: an upload that has one slot has all."""
     slots = iter(range(SLOTS))
     for slot, content in _gathered(upload_id):
         yield from ((empty, b"") for empty in takewhile(slot.__ne__, slots))
@@ -201,6 +201,7 @@ def _store(upload_id: UUID, slot: int, content: bytes) -> None:
 
 
 def _is_unchanged(upload: Upload) -> bool:
-    """Locks the upload: whoever deletes rows does it before, which is seen here, or deletes the copy, too."""
+    """Tells whether no rows were deleted meanwhile; locks the upload."""
+    # Whoever deletes rows does it before, which is seen here, or deletes the copy, too.
     same = Upload.objects.filter(pk=upload.pk, state=UploadState.READY, rows_expired=upload.rows_expired)
     return same.select_for_update(no_key=True).first() is not None

@@ -1,13 +1,13 @@
 """Reads columns of check-ins from PostgreSQL and sums them in columnar memory.
 
 Large uploads are packed in columns (`packed_columns`), which come slot by slot through a cursor of the
-server's, and so in one transaction; of the others, and those that are not packed yet, two columns of the rows
-are sent in one value, of the persons of a few slots where rows are many.
+server's, and so in one transaction; of the others, and those that are not packed yet, columns of the rows are
+sent in one value, of the persons of a few slots where rows are many.
 """
 
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import psycopg
@@ -21,46 +21,51 @@ from heatmaps.masses import packed_columns, selection
 from heatmaps.masses.packed_columns import Piece
 from heatmaps.models import CheckIn, Dataset, DataVersion, Upload
 from heatmaps.models.packed import SLOTS
-from heatmaps.person_hashes import PERSON, Persons, numbered, persons_of, slots_of
+from heatmaps.person_hashes import Persons, numbered, persons_of, slots_of
 from mechanisms.records import aggregation
 from mechanisms.records.aggregation import MeanSums
 from mechanisms.records.item_records import ItemRecords
 from mechanisms.records.mass_map import MassMap
-from mechanisms.space.grid import FINEST_LEVEL
+from mechanisms.records.row_key import RowKey
 
 ROWS_AT_ONCE: Final = 5_000_000  # of uploads that are not packed, about: a value of PostgreSQL holds 1 GB
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Column = NDArray[np.int64]
-Rows = tuple[Persons, Column]  # persons and cells, one row per check-in
-_NO_ROWS: Final = (np.zeros(0, PERSON), np.zeros(0, np.int64))
-_ROW: Final = np.dtype([("person", ">i8"), ("rest", ">i8"), ("cell", ">i8")])
+
+
+class CheckInRows(NamedTuple):
+    """Holds columns of check-ins, one row each."""
+
+    persons: Persons  # (r,) hashes
+    cells: Column  # (r,) at the finest level
+    times: Column | None  # (r,) epoch seconds or `NO_TIME`; None: not read
+
 
 # One value instead of a row each: a row's own message costs the client ten times what its numbers do.
-_GATHERED: Final = (
-    "SELECT string_agg(int8send(person) || int8send(person_rest) || int8send(cell), '') FROM ({}) AS checkins"
-)
+_GATHERED: Final = "SELECT string_agg({}, '') FROM ({}) AS checkins"
+_COLUMNS: Final = ("person", "person_rest", "cell")
 
 
 @transaction.atomic
 def masses(
-    dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, level: int, unit: int
-) -> MassMap:
-    """As `heatmaps.masses.read`."""
+    dataset: Dataset, version: DataVersion, data_slice: DataSlice, key: RowKey, *, unit: int
+) -> tuple[MassMap, ...]:
+    """Reads as `heatmaps.masses.read_by_bin`."""
     parts = (
-        _shares(pieces, rows, data_slice, level=level, unit=unit)
-        for pieces, rows in _by_slot(dataset, version, data_slice, with_outside=False)
+        _shares(pieces, rows, key, unit=unit) for pieces, rows in _by_slot(dataset, version, data_slice, key)
     )
-    return aggregation.sum_of_shares(parts, level=level, unit=unit)
+    return aggregation.sum_of_shares(parts, key=key, unit=unit)
 
 
 @transaction.atomic
 def means(dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> list[MeanSums]:
-    """As `mechanisms.records.aggregation.mean_sums`, of different persons with check-ins."""
+    """Reads as `mechanisms.records.aggregation.mean_sums`, of different persons with check-ins."""
     parts = []
-    for pieces, rows in _by_slot(dataset, version, data_slice, with_outside=True):
-        persons, cells = _joined(pieces, rows)
-        counts, columns, positions = aggregation.position_sums(numbered(persons)[0], cells)
+    for pieces, rows in _by_slot(dataset, version, data_slice):
+        checkins = _join(pieces, rows)
+        numbers = numbered(checkins.persons)[0]
+        counts, columns, positions = aggregation.position_sums(numbers, checkins.cells)
         parts.append(aggregation.mean_sums(counts=counts, columns=columns, rows=positions))
     return parts
 
@@ -70,95 +75,122 @@ def items(
     dataset: Dataset,
     version: DataVersion,
     data_slice: DataSlice,
-    work: Callable[[ItemRecords], Made],
+    work: Callable[[ItemRecords], Result],
     *,
     level: int,
-) -> list[Made]:
-    """As `heatmaps.masses.of_items`."""
-    made = []
-    for pieces, rows in _by_slot(dataset, version, data_slice, with_outside=True):
-        persons, cells = _joined(pieces, rows)
+) -> list[Result]:
+    """Reads as `heatmaps.masses.of_items`."""
+    results = []
+    for pieces, rows in _by_slot(dataset, version, data_slice):
+        checkins = _join(pieces, rows)
         records = aggregation.item_records(
-            persons=numbered(persons)[0], cells=cells, counts=np.ones_like(cells), level=level
+            persons=numbered(checkins.persons)[0],
+            cells=checkins.cells,
+            counts=np.ones_like(checkins.cells),
+            level=level,
         )
-        made.append(work(records))
-    return made
+        results.append(work(records))
+    return results
 
 
 def _by_slot(
-    dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, with_outside: bool
-) -> Iterator[tuple[list[Piece], Rows]]:
-    """What counts, in parts of different persons: packed check-ins, and rows of uploads that are not packed.
+    dataset: Dataset, version: DataVersion, data_slice: DataSlice, key: RowKey | None = None
+) -> Iterator[tuple[list[Piece], CheckInRows]]:
+    """Yields what counts, in parts of different persons: packed check-ins, and rows that are not packed.
 
-    At least one part; a slot each where anything is packed.
+    At least one part; a slot each where anything is packed. key: what masses are summed by, with times where
+    it has bins; None: whole records, with points outside the region.
     """
+    with_times = key is not None and key.bins is not None
     slots = packed_columns.read(
-        version, selection.whole(dataset, version), data_slice, with_outside=with_outside
+        version,
+        selection.whole(dataset, version),
+        data_slice,
+        with_outside=key is None,
+        with_times=with_times,
     )
     first = next(slots, None)
-    known = first.uploads if first else set()
-    chosen = selection.counting if with_outside else selection.inside
-    others = selection.uploads(dataset, version).exclude(pk__in=known)
-    rows = _rows(others, chosen(dataset, version, data_slice, without=known))
+    packed = first.uploads if first else set()
+    unpacked = selection.uploads(dataset, version).exclude(pk__in=packed)
+    if key is None:
+        checkins = selection.counting(dataset, version, data_slice, without=packed)
+    else:
+        checkins = selection.inside(dataset, version, data_slice, key, without=packed)
+    parts = _rows(unpacked, checkins, (*_COLUMNS, "time") if with_times else _COLUMNS)
     if first is None:
-        yield from (([], some) for _, some in rows)
+        yield from (([], rows) for _, rows in parts)
         return
-    of_each = chain.from_iterable(_parted(some, numbers) for numbers, some in rows)
-    for slot, some in zip(chain([first], slots), of_each, strict=True):
-        yield slot.pieces, some
+    of_each = chain.from_iterable(_split_by_slot(rows, numbers) for numbers, rows in parts)
+    for slot, rows in zip(chain([first], slots), of_each, strict=True):
+        yield slot.pieces, rows
 
 
-def _rows(uploads: "QuerySet[Upload]", checkins: "QuerySet[CheckIn]") -> Iterator[tuple[range, Rows]]:
-    """Rows of consecutive slots, all at once where there are few."""
-    found = uploads.aggregate(uploads=Count("pk"), rows=Sum(F("rows_accepted") - F("rows_expired")))
-    if not found["uploads"]:
-        yield range(SLOTS), _NO_ROWS
+def _rows(
+    uploads: "QuerySet[Upload]", checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]
+) -> Iterator[tuple[range, CheckInRows]]:
+    """Yields the rows of consecutive slots, all at once where there are few."""
+    sums = uploads.aggregate(uploads=Count("pk"), rows=Sum(F("rows_accepted") - F("rows_expired")))
+    if not sums["uploads"]:
+        yield range(SLOTS), _from_bytes(b"", columns)
         return
-    slots_at_once = max(1, SLOTS * ROWS_AT_ONCE // max(ROWS_AT_ONCE, found["rows"]))
+    slots_at_once = max(1, SLOTS * ROWS_AT_ONCE // max(ROWS_AT_ONCE, sums["rows"]))
     for first in range(0, SLOTS, slots_at_once):
         numbers = range(first, min(first + slots_at_once, SLOTS))
-        yield numbers, _read(checkins if len(numbers) == SLOTS else selection.of_slots(checkins, numbers))
+        of_numbers = checkins if len(numbers) == SLOTS else selection.of_slots(checkins, numbers)
+        yield numbers, _read(of_numbers, columns)
 
 
-def _parted(rows: Rows, numbers: range) -> list[Rows]:
-    """Those of each of these slots, which have no others."""
-    persons, cells = rows
-    slots = (slots_of(persons, SLOTS) - numbers.start).astype(np.uint8)
+def _split_by_slot(rows: CheckInRows, numbers: range) -> list[CheckInRows]:
+    """Returns those of each of these slots, which have no others."""
+    slots = (slots_of(rows.persons, SLOTS) - numbers.start).astype(np.uint8)
     order = np.argsort(slots, kind="stable")
     ends = np.cumsum(np.bincount(slots, minlength=len(numbers)))[:-1]
-    return list(zip(np.split(persons[order], ends), np.split(cells[order], ends), strict=True))
+    return [
+        CheckInRows(rows.persons[part], rows.cells[part], None if rows.times is None else rows.times[part])
+        for part in np.split(order, ends)
+    ]
 
 
-def _shares(
-    pieces: list[Piece], rows: Rows, data_slice: DataSlice, *, level: int, unit: int
-) -> aggregation.CellShares:
-    if len(pieces) == 1 and not rows[0].size and data_slice.rectangle is None:
+def _shares(pieces: list[Piece], rows: CheckInRows, key: RowKey, *, unit: int) -> aggregation.KeyShares:
+    if len(pieces) == 1 and not rows.cells.size and key.keeps_cell_order:
         [piece] = pieces
-        return aggregation.shares_of_ordered(lengths=piece.lengths, cells=piece.cells, level=level, unit=unit)
-    persons, cells = _joined(pieces, rows)
-    if data_slice.rectangle is not None:
-        kept, own = data_slice.rectangle.cells(cells, level)
-        # Any finest cell below the counted one stands for it.
-        persons, cells = persons[kept], own << 2 * (FINEST_LEVEL - level)
-    return aggregation.shares_of_numbered(numbers=numbered(persons)[0], cells=cells, level=level, unit=unit)
+        _, keys = key.of_rows(piece.cells)
+        return aggregation.shares_of_ordered(lengths=piece.lengths, keys=keys, unit=unit)
+    checkins = _join(pieces, rows)
+    with_key, keys = key.of_rows(checkins.cells, checkins.times)
+    numbers = numbered(checkins.persons[with_key])[0]
+    return aggregation.shares_of_numbered(numbers=numbers, keys=keys, unit=unit)
 
 
-def _joined(pieces: list[Piece], rows: Rows) -> Rows:
-    """One row per check-in."""
-    persons = np.concatenate([rows[0], *(piece.person_of_each for piece in pieces)])
-    return persons, np.concatenate([rows[1], *(piece.cells for piece in pieces)])
+def _join(pieces: list[Piece], rows: CheckInRows) -> CheckInRows:
+    """Returns one row per check-in."""
+    persons = [rows.persons, *(piece.person_of_each for piece in pieces)]
+    cells = [rows.cells, *(piece.cells for piece in pieces)]
+    times = [part for part in (rows.times, *(piece.times for piece in pieces)) if part is not None]
+    return CheckInRows(
+        np.concatenate(persons), np.concatenate(cells), np.concatenate(times) if times else None
+    )
 
 
-def _read(found: "QuerySet[CheckIn]") -> Rows:
-    """Persons and cells, (r,) each, in any order."""
+def _read(checkins: "QuerySet[CheckIn]", columns: tuple[str, ...]) -> CheckInRows:
+    """Returns the rows of check-ins in any order; those that have a time, where times are read."""
     try:
-        rows, parameters = found.order_by().values("person", "person_rest", "cell").query.sql_with_params()
+        rows, parameters = checkins.order_by().values(*columns).query.sql_with_params()
     except EmptyResultSet:  # no uploads at all
-        return _NO_ROWS
+        return _from_bytes(b"", columns)
+    gathered = _GATHERED.format(" || ".join(f"int8send({column})" for column in columns), rows)
     connection.ensure_connection()
     # psycopg's own cursor: as bytes, neither as text nor as objects, which Django's cannot.
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        cursor.execute(_GATHERED.format(rows), parameters, binary=True)
+        cursor.execute(gathered, parameters, binary=True)
         content = b"" if cursor.pgresult is None else cursor.pgresult.get_value(0, 0) or b""
-    read = np.frombuffer(content, _ROW)
-    return persons_of(read["person"], read["rest"]), read["cell"].astype(np.int64)
+    return _from_bytes(content, columns)
+
+
+def _from_bytes(content: bytes, columns: tuple[str, ...]) -> CheckInRows:
+    rows = np.frombuffer(content, np.dtype([(column, ">i8") for column in columns]))
+    return CheckInRows(
+        persons_of(rows["person"], rows["person_rest"]),
+        rows["cell"].astype(np.int64),
+        rows["time"].astype(np.int64) if "time" in columns else None,
+    )

@@ -1,4 +1,4 @@
-"""Which check-ins count: those of a version, in a data slice."""
+"""Selects the check-ins that count: those of a version, in a data slice."""
 
 from collections.abc import Collection
 from typing import Final
@@ -12,59 +12,69 @@ from heatmaps.ingest.versions import retention
 from heatmaps.models import CheckIn, Dataset, DataVersion, Suppression, Upload, UploadState
 from heatmaps.models.packed import SLOTS
 from heatmaps.person_hashes import PERSON, WITHOUT_SIGN
+from mechanisms.records.row_key import RowKey
 from mechanisms.space.subregion import Rectangle
 
 
 def uploads(dataset: Dataset, version: DataVersion) -> "QuerySet[Upload]":
-    """What a version includes; it stays so from then on, and `retention.counted` says what is kept of it."""
+    """Returns what a version includes; `retention.counted` says what is kept of it.
+
+    The uploads of a version stay the same from then on.
+    """
     return Upload.objects.filter(
         dataset=dataset, state=UploadState.READY, version__number__lte=version.number
     )
 
 
 def whole(dataset: Dataset, version: DataVersion) -> "list[UUID]":
-    """The uploads of a version of which everything counts that is stored."""
-    found: list[UUID] = []
+    """Returns the uploads of a version of which everything counts that is stored."""
+    upload_ids: list[UUID] = []
     for step in retention.steps(version):
         included = step.among(uploads(dataset, version))
         if step.day is not None:
             included = included.filter(created_at__gte=retention.midnight(step.day), kept_from__gte=step.day)
-        found += included.values_list("pk", flat=True)
-    return found
+        upload_ids += included.values_list("pk", flat=True)
+    return upload_ids
 
 
 def inside(
-    dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, without: Collection[UUID] = ()
+    dataset: Dataset,
+    version: DataVersion,
+    data_slice: DataSlice,
+    key: RowKey,
+    *,
+    without: Collection[UUID] = (),
 ) -> "QuerySet[CheckIn]":
-    """The check-ins that count for maps, and those that lie only near the rectangle."""
-    return counting(dataset, version, data_slice, without=without).filter(outside=False)
+    """Returns the check-ins that have a key, and those that lie only near the rectangle."""
+    checkins = counting(dataset, version, data_slice, without=without).filter(outside=False)
+    return checkins if key.bins is None else checkins.filter(time__isnull=False)
 
 
 def counting(
     dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, without: Collection[UUID] = ()
 ) -> "QuerySet[CheckIn]":
-    """The check-ins of a version in the period, points outside the region included.
+    """Returns the check-ins of a version in the period, points outside the region included.
 
     `without`: uploads that are left out.
     """
     read = uploads(dataset, version).exclude(pk__in=without)
-    found = CheckIn.objects.filter(retention.counted(read, version))
+    checkins = CheckIn.objects.filter(retention.counted(read, version))
     # Comparing with no time at all is not true: check-ins without one are in no period.
     if data_slice.since is not None:
-        found = found.filter(time__gte=data_slice.since)
+        checkins = checkins.filter(time__gte=data_slice.since)
     if data_slice.until is not None:
-        found = found.filter(time__lt=data_slice.until)
+        checkins = checkins.filter(time__lt=data_slice.until)
     if data_slice.rectangle is not None:
-        found = found.filter(_near(data_slice.rectangle))
+        checkins = checkins.filter(_near(data_slice.rectangle))
     opted_out = Suppression.in_effect(version)
     if opted_out.exists():
         same = {name: OuterRef(name) for name in PERSON.names or ()}
-        found = found.exclude(Exists(opted_out.filter(**same)))
-    return found
+        checkins = checkins.exclude(Exists(opted_out.filter(**same)))
+    return checkins
 
 
 def of_slots(checkins: "QuerySet[CheckIn]", slots: range) -> "QuerySet[CheckIn]":
-    """Those of the persons of consecutive slots (`heatmaps.models.packed.SLOTS`)."""
+    """Returns those of the persons of consecutive slots (`heatmaps.models.packed.SLOTS`)."""
     bits = CombinedExpression(F("person"), Combinable.BITAND, _WITHOUT_SIGN)
     return checkins.alias(slot=bits % SLOTS).filter(slot__range=(slots[0], slots[-1]))
 
@@ -74,7 +84,7 @@ _WITHOUT_SIGN: Final = Value(WITHOUT_SIGN, output_field=BigIntegerField())
 
 
 def _near(rectangle: Rectangle) -> Q:
-    """In one of a few ranges of cells that cover the rectangle."""
+    """Returns whether a cell is in one of a few ranges that cover the rectangle."""
     near = Q()
     for bounds in rectangle.ranges():
         near |= Q(cell__range=bounds)

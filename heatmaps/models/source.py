@@ -27,7 +27,7 @@ class SourceState(models.Model):
     opt_outs_snapshot = models.CharField(max_length=80, blank=True, default="")
     checkins = models.BinaryField()  # `heatmaps.sources.manifest.Manifest`
     opt_outs = models.BinaryField()  # the same
-    columns = models.JSONField()  # `heatmaps.sources.question.Columns`
+    columns = models.JSONField()  # `heatmaps.sources.question.ColumnKinds`
     rows = models.BigIntegerField()
     # Rows that no question reads, by the first reason: no_lon, no_lat, no_time, no_user.
     invalid = models.JSONField()

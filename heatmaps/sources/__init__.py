@@ -1,4 +1,4 @@
-"""Tables of check-ins that stay in their owner's lake: found, pinned and summed there by Spark.
+"""Finds, pins and sums tables of check-ins that stay in their owner's lake, there and by Spark.
 
 An administrator names them in a file (`sources_file`). A data version pins the files of a table as they are
 (`tables`, `manifest`); a question is SQL made from public facts alone (`question`), which a Spark Connect
@@ -16,9 +16,9 @@ from django.db.models.functions import Length
 
 from heatmaps.models import Dataset, DataVersion, SourceState
 from heatmaps.sources import looks, manifest, sources_file, tables
-from heatmaps.sources.engine import Lake, lake
+from heatmaps.sources.engine import LakeSession, lake
 from heatmaps.sources.manifest import FilesAway, FilesChanged, Manifest
-from heatmaps.sources.question import Columns
+from heatmaps.sources.question import ColumnKinds
 from heatmaps.sources.sources_file import Source, SourceNotTheSame, SourcesFileError
 from mechanisms.check import ParameterError
 
@@ -28,15 +28,16 @@ LISTED_BYTES: Final = 2**21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The states of a source's two tables, and what their columns hold."""
+    """Holds the states of a source's two tables, and what their columns hold."""
 
     checkins: Manifest
     opt_outs: Manifest
-    columns: Columns
+    columns: ColumnKinds
     rows: tuple[int, int] | None = None  # of check-ins and opt-outs, by their files; of a version not told
 
     def check_rows(self, checkins: int, opt_outs: int) -> None:
-        """Spark leaves out files whose names it takes for notes, and says nothing. Errors: `TableRefused`."""
+        """Refuses other numbers of rows in Spark than the files hold. Errors: `TableRefused`."""
+        # Spark leaves out files whose names it takes for notes, and says nothing.
         if self.rows != (checkins, opt_outs):
             raise manifest.TableRefused(
                 f"Spark reads {checkins} check-ins and {opt_outs} opt-outs, but the files hold others; "
@@ -44,7 +45,7 @@ class Tables:
             )
 
     def store(self, dataset: Dataset, *, rows: int, invalid: dict[str, int]) -> SourceState:
-        """For a version that is to be."""
+        """Stores them for a version that is to be."""
         return SourceState.objects.create(
             dataset=dataset,
             snapshot=self.checkins.snapshot,
@@ -57,18 +58,19 @@ class Tables:
         )
 
     def check(self) -> None:
-        """Errors: `FilesChanged`, `FilesAway`."""
+        """Checks that the files are as they were. Errors: `FilesChanged`, `FilesAway`."""
         self.checkins.check()
         self.opt_outs.check()
 
 
 def all_by_name() -> dict[str, Source]:
-    """What the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
+    """Returns what the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
     return {} if settings.SOURCES_FILE is None else sources_file.read(settings.SOURCES_FILE)
 
 
 def offered(creator: User) -> dict[str, Source]:
-    """Those that somebody may make datasets of: each has a budget of its own. Errors: `SourcesFileError`."""
+    """Returns the sources that somebody may make datasets of. Errors: `SourcesFileError`."""
+    # Each dataset has a budget of its own.
     return {
         name: source
         for name, source in all_by_name().items()
@@ -77,16 +79,16 @@ def offered(creator: User) -> dict[str, Source]:
 
 
 def named(name: str) -> Source:
-    """Errors: `ParameterError` naming what there is; `SourcesFileError`."""
-    found = all_by_name()
-    if name not in found:
-        there = "GET /api/v1/sources/" if found else "none: the administrator sets HAZEMAP_SOURCES"
+    """Returns a source. Errors: `ParameterError` naming what there is; `SourcesFileError`."""
+    sources = all_by_name()
+    if name not in sources:
+        there = "GET /api/v1/sources/" if sources else "none: the administrator sets HAZEMAP_SOURCES"
         raise ParameterError("source", name, f"a source of this server ({there})")
-    return found[name]
+    return sources[name]
 
 
 def of(dataset: Dataset) -> Source:
-    """What a dataset reads, as long as it is what it was made with. Errors: `SourcesFileError`."""
+    """Returns what a dataset reads, while it is what it was made with. Errors: `SourcesFileError`."""
     name = dataset.source
     source = all_by_name().get(name)
     if source is None:
@@ -100,7 +102,7 @@ def of(dataset: Dataset) -> Source:
 
 
 def pinned(source: Source) -> Tables:
-    """The tables as they are now. Errors: `TableRefused`."""
+    """Pins the tables as they are now. Errors: `TableRefused`."""
     columns = {source.user: manifest.USER, source.lat: manifest.NUMBER, source.lon: manifest.NUMBER}
     if source.time is not None:
         columns[source.time] = manifest.TIME
@@ -115,23 +117,23 @@ def pinned(source: Source) -> Tables:
     return Tables(
         checkins=checkins.manifest,
         opt_outs=opt_outs.manifest,
-        columns=Columns(user=user, time=manifest.time_kind(checkins, source.time), opted_out=opted_out),
+        columns=ColumnKinds(user=user, time=manifest.time_kind(checkins, source.time), opted_out=opted_out),
         rows=(checkins.rows, opt_outs.rows),
     )
 
 
 def tables_of(version: DataVersion) -> Tables:
-    """What a version reads."""
+    """Returns what a version reads."""
     state = SourceState.objects.get(version=version)
     return Tables(
         checkins=Manifest.from_bytes(bytes(state.checkins)),
         opt_outs=Manifest.from_bytes(bytes(state.opt_outs)),
-        columns=Columns(**state.columns),
+        columns=ColumnKinds(**state.columns),
     )
 
 
 def has_times(dataset: Dataset) -> bool:
-    """Whether a period can be asked about, as far as is known: once a table was looked at."""
+    """Tells whether a period can be asked about, as far as is known: once a table was looked at."""
     states = SourceState.objects.filter(dataset=dataset, version__isnull=False)
     columns = states.order_by("-version__number").values_list("columns", flat=True).first()
     return columns is None or columns["time"] != "none"
@@ -150,9 +152,10 @@ def check_times(source: Source, days: int) -> None:
 
 
 def may_be_read(version: DataVersion) -> bool:
-    """Whether the dataset's source is what it was made with, and the files what they were, as far as is seen.
+    """Tells whether the files are what they were, as far as is seen, of a source that is what it was.
 
-    Errors: `SourcesFileError`: the administrator's file is wrong, or names the source no more.
+    Errors: `SourcesFileError`: the administrator's file is wrong, names the source no more, or another one
+    than the dataset was made with.
     """
     of(version.dataset)
     return is_as_pinned(version)
@@ -167,7 +170,7 @@ def can_be_read(version: DataVersion) -> bool:
 
 
 def is_as_pinned(version: DataVersion) -> bool:
-    """Whether the files are what they were; True where this process does not see them in time."""
+    """Tells whether the files are what they were; True where this process does not see them in time."""
     state = SourceState.objects.filter(version=version)
     [sizes] = state.annotate(a=Length("checkins"), b=Length("opt_outs")).values_list("a", "b")
     if max(sizes) > LISTED_BYTES:
@@ -177,7 +180,7 @@ def is_as_pinned(version: DataVersion) -> bool:
     def look() -> bool:
         return _is_as_listed(stored.checkins) and _is_as_listed(stored.opt_outs)
 
-    return looks.seen(version.dataset.source, look) is not False
+    return looks.result_in_time(version.dataset.source, look) is not False
 
 
 def _is_as_listed(stored: Manifest) -> bool:
@@ -193,13 +196,13 @@ def _is_as_listed(stored: Manifest) -> bool:
 
 
 @contextmanager
-def opened(source: Source, found: Tables) -> Iterator[Lake]:
-    """A safe Spark that reads these states of the tables, which are the same before and after.
+def opened(source: Source, pinned_tables: Tables) -> Iterator[LakeSession]:
+    """Opens a safe Spark that reads these states of the tables, which are the same before and after.
 
     Errors: `FilesChanged` and `FilesAway`, also after the block; those of `engine.lake`.
     """
-    found.check()
-    with lake(source) as opened_lake:
-        opened_lake.read(found.checkins, found.opt_outs)
-        yield opened_lake
-    found.check()
+    pinned_tables.check()
+    with lake(source) as session:
+        session.read(pinned_tables.checkins, pinned_tables.opt_outs)
+        yield session
+    pinned_tables.check()

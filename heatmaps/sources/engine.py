@@ -92,14 +92,14 @@ class QuestionFailed(Exception):  # noqa: N818 - as above
     code: Final = "question_failed"
 
 
-class Lake:
-    """A session with a Spark that was found safe."""
+class LakeSession:
+    """Asks questions in a session with a Spark that was found safe."""
 
     def __init__(self, session: Any, source: Source) -> None:
         self._session, self._source = session, source
 
     def read(self, checkins: Manifest, opt_outs: Manifest) -> None:
-        """Say which files questions are about from now on. Errors: `QuestionFailed`."""
+        """Says which files questions are about from now on. Errors: `QuestionFailed`."""
         source = self._source
         columns = {"person": source.user, "lat": source.lat, "lon": source.lon}
         if source.time is not None:
@@ -108,7 +108,7 @@ class Lake:
         self._view(OPT_OUTS, opt_outs, {"person": source.opted_out_user})
 
     def ask(self, question: str) -> pa.Table:
-        """What a question of `heatmaps.sources.question` finds. Errors: `QuestionFailed`."""
+        """Returns Spark's answer to a question of `heatmaps.sources.question`. Errors: `QuestionFailed`."""
         try:
             table: pa.Table = self._session.sql(question).toArrow()
         except Exception as error:  # noqa: BLE001 - whatever it is, its text may hold data
@@ -119,25 +119,26 @@ class Lake:
         try:
             if manifest.files:
                 frame = self._session.read.options(**_FILES).parquet(*manifest.paths)
-                chosen = [frame[_quoted(column)].alias(alias) for alias, column in columns.items()]
-                frame = frame.select(*chosen)
+                frame = frame.select(
+                    *(frame[_quoted(column)].alias(alias) for alias, column in columns.items())
+                )
             else:
-                chosen = [f"CAST(NULL AS {_OF_NOTHING[alias]}) AS {alias}" for alias in columns]
-                frame = self._session.range(0).selectExpr(*chosen)
+                nulls = [f"CAST(NULL AS {_OF_NOTHING[alias]}) AS {alias}" for alias in columns]
+                frame = self._session.range(0).selectExpr(*nulls)
             frame.createOrReplaceTempView(name)
         except Exception as error:  # noqa: BLE001 - as above
             raise QuestionFailed(type(error).__name__) from None
 
 
 @contextmanager
-def lake(source: Source) -> Iterator[Lake]:
-    """A session, once the server was found safe.
+def lake(source: Source) -> Iterator[LakeSession]:
+    """Opens a session, once the server was found safe.
 
     Errors: `ServerRefused`, `ServerAway`, `SourcesFileError`.
     """
     _check_token_is_asked_for(source)
     with _safe_session(source) as session:
-        yield Lake(session, source)
+        yield LakeSession(session, source)
 
 
 @contextmanager
@@ -164,9 +165,9 @@ def _check(session: Any) -> None:
     if version != client:
         raise ServerRefused(f"the Spark server is of the version {version}; this client needs {client}")
     for key, required in REQUIRED.items():
-        found = session.conf.get(key, "")
-        if found.lower() != required:
-            raise ServerRefused(f"the Spark server has {key} {found or 'not set'}; it must be {required}")
+        setting = session.conf.get(key, "")
+        if setting.lower() != required:
+            raise ServerRefused(f"the Spark server has {key} {setting or 'not set'}; it must be {required}")
     level = session.conf.get("spark.log.level", "").upper()
     if level not in QUIET:
         allowed = ", ".join(QUIET)
@@ -177,7 +178,7 @@ def _check(session: Any) -> None:
 
 
 def _check_token_is_asked_for(source: Source) -> None:
-    """A server that takes any token lets everybody in its network read the lake."""
+    """Refuses a server that takes any token: everybody in its network could read the lake."""
     try:
         with _session(source, secrets.token_hex(16)) as session:
             session.conf.get("spark.log.level", "")
@@ -191,9 +192,10 @@ def _check_token_is_asked_for(source: Source) -> None:
 
 
 def _is_unauthenticated(error: Exception) -> bool:
-    """The library's errors hold the status in their text alone, or in the gRPC error that they came from."""
-    said = f"{error} {error.__cause__} {error.__context__}"
-    return "UNAUTHENTICATED" in said or "Invalid authentication token" in said
+    """Tells whether the server refused the token."""
+    # The library's errors hold the status in their text alone, or in the gRPC error that they came from.
+    text = f"{error} {error.__cause__} {error.__context__}"
+    return "UNAUTHENTICATED" in text or "Invalid authentication token" in text
 
 
 @contextmanager
@@ -223,7 +225,7 @@ def _session(source: Source, token: str) -> Iterator[Any]:
 
 
 def _library() -> Any:
-    """The client, which is installed only where lakes are read."""
+    """Imports the client, which is installed only where lakes are read."""
     try:
         with _named_main():
             connect = import_module("pyspark.sql.connect.session")
@@ -236,10 +238,9 @@ def _library() -> Any:
 
 @contextmanager
 def _named_main() -> Iterator[None]:
-    """Without a file of its main module (`python -c`, embedded interpreters) the client believes in a test.
-
-    It would look for a Spark on this machine and end the process.
-    """
+    """Gives the main module a file while the client is imported."""
+    # Without one (`python -c`, embedded interpreters) the client believes in a test: it would look for a
+    # Spark on this machine and end the process.
     main = sys.modules["__main__"]
     if hasattr(main, "__file__"):
         yield
@@ -256,8 +257,8 @@ def _channel(source: Source, token: str) -> Any:
     host = f"[{source.connect_host}]" if ":" in source.connect_host else source.connect_host
     address = f"{host}:{source.connect_port}"
 
-    class Channel(core.ChannelBuilder):  # type: ignore[misc, name-defined]  # the library is imported late
-        """To one address, with the token on every call, also where a network of its own has no TLS."""
+    class TokenChannel(core.ChannelBuilder):  # type: ignore[misc, name-defined]  # the library is imported late
+        """Calls one address, with the token on every call, also where a network of its own has no TLS."""
 
         host = address
 
@@ -269,9 +270,9 @@ def _channel(source: Source, token: str) -> Any:
         def metadata(self) -> list[tuple[str, str]]:
             return [("authorization", f"Bearer {token}")]
 
-    return Channel(channelOptions=list(_CHANNEL), params={core.ChannelBuilder.PARAM_USER_ID: _USER})
+    return TokenChannel(channelOptions=list(_CHANNEL), params={core.ChannelBuilder.PARAM_USER_ID: _USER})
 
 
 def _quoted(column: str) -> str:
-    """A name with points in it is one column, not a column of a column."""
+    """Quotes a column's name: with points in it, it is one column, not a column of a column."""
     return "`" + column.replace("`", "``") + "`"

@@ -11,28 +11,28 @@ import structlog
 
 LONGEST_SECONDS: Final = 2.0
 
-_Seen = TypeVar("_Seen")
+_Result = TypeVar("_Result")
 _given_up: dict[str, Thread] = {}  # looks that go on, as a call of the system cannot be ended
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
-def seen(source: str, look: Callable[[], _Seen]) -> _Seen | None:
-    """What `look` gives within `LONGEST_SECONDS`; None where it takes longer, or an earlier one still does.
+def result_in_time(source: str, look: Callable[[], _Result]) -> _Result | None:
+    """Returns what `look` does within `LONGEST_SECONDS`; None where it, or an earlier one, takes longer.
 
     source: whose files they are; those of another one may be on another mount. Errors: those of `look`.
     """
     earlier = _given_up.get(source)
     if earlier is not None and earlier.is_alive():
         return None
-    given: list[_Seen] = []
-    raised: list[Exception] = []
+    results: list[_Result] = []
+    errors: list[Exception] = []
 
     def run() -> None:
         try:
-            given.append(look())
+            results.append(look())
         except Exception as error:  # noqa: BLE001 - raised again, where it is waited for
-            raised.append(error)
+            errors.append(error)
 
     thread = Thread(target=run, name="look", daemon=True)
     thread.start()
@@ -41,6 +41,6 @@ def seen(source: str, look: Callable[[], _Seen]) -> _Seen | None:
         _given_up[source] = thread
         _log.error("source.folder_hangs", source=source, seconds=LONGEST_SECONDS)
         return None
-    if raised:
-        raise raised[0]
-    return given[0]
+    if errors:
+        raise errors[0]
+    return results[0]

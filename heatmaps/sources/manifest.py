@@ -47,7 +47,7 @@ class FilesAway(Exception):  # noqa: N818 - as above
 
 @dataclass(frozen=True, slots=True)
 class PinnedFile:
-    """One Parquet file as it was."""
+    """Describes one Parquet file as it was."""
 
     path: str
     size: int  # bytes
@@ -57,7 +57,7 @@ class PinnedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """A table's state. `snapshot` is what its format calls it; of plain Parquet folders it is empty."""
+    """Holds a table's state. `snapshot` is what its format calls it; empty for plain Parquet folders."""
 
     snapshot: str
     files: tuple[PinnedFile, ...] = field(repr=False)
@@ -72,7 +72,7 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Returns the bytes of all files."""
         return sum(file.size for file in self.files)
 
     def to_bytes(self) -> bytes:
@@ -84,11 +84,11 @@ class Manifest:
         return cls(snapshot=stored["snapshot"], files=tuple(PinnedFile(*file) for file in stored["files"]))
 
     def check(self) -> None:
-        """Errors: `FilesChanged` where any file is not what it was, down to its footer; `FilesAway`."""
+        """Checks each file down to its footer. Errors: `FilesChanged` for another one; `FilesAway`."""
         _check(self.files, lambda file: _footer(file.path)[0] == file)
 
     def check_listed(self) -> None:
-        """As `check`, by what folders say alone: sizes and moments."""
+        """Checks as `check`, by what folders say alone: sizes and moments."""
         _check(self.files, lambda file: _listed(file.path) == (file.size, file.modified_ns))
 
     def _json(self) -> bytes:
@@ -98,7 +98,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A manifest, and the types that the columns have in all of its files."""
+    """Holds a manifest, and the types that the columns have in all of its files."""
 
     manifest: Manifest
     kinds: Mapping[str, str]
@@ -106,13 +106,13 @@ class Pinned:
 
 
 def empty(snapshot: str, columns: Mapping[str, "Kind"]) -> Pinned:
-    """A table that has no files, as nothing was written yet."""
+    """Returns a table that has no files, as nothing was written yet."""
     kinds = {column: kind.of_nothing for column, kind in columns.items()}
     return Pinned(Manifest(snapshot=snapshot, files=()), kinds, 0)
 
 
 def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) -> Pinned:
-    """The files as they are now, with each of the columns of one of the kinds that are read.
+    """Pins the files as they are now, with each of the columns of one of the kinds that are read.
 
     Errors: `TableRefused` for a file that is no Parquet file, lacks a column or has another type in it.
     """
@@ -124,23 +124,23 @@ def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) ->
         if _PATTERNS.intersection(path):
             raise TableRefused(f"{path} has one of * ? [ ] {{ }} \\ ^ in its name; rename it")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        seen = list(pool.map(lambda path: _seen(path, columns), sorted(paths)))
-    kinds = {column: _one_kind(column, seen) for column in columns}
-    files = tuple(each.file for each in seen)
-    return Pinned(Manifest(snapshot=snapshot, files=files), kinds, sum(each.rows for each in seen))
+        facts = list(pool.map(lambda path: _file_facts(path, columns), sorted(paths)))
+    kinds = {column: _one_kind(column, facts) for column in columns}
+    files = tuple(of_file.file for of_file in facts)
+    return Pinned(Manifest(snapshot=snapshot, files=files), kinds, sum(of_file.rows for of_file in facts))
 
 
 def files_below(root: str) -> list[str]:
-    """Parquet files of a folder and those below it; names that begin with _ or . are somebody's notes.
+    """Lists Parquet files of a folder and those below it; names that begin with _ or . are somebody's notes.
 
     Errors: OSError, `TableRefused` for a file of another name: who opted out may be in it.
     """
     system, inner = _system(root)
     prefix = root[: len(root) - len(inner)] if root.endswith(inner) else ""
-    found = system.get_file_info(pafs.FileSelector(inner.rstrip("/"), recursive=True))
+    entries = system.get_file_info(pafs.FileSelector(inner.rstrip("/"), recursive=True))
     files = [
         file.path
-        for file in found
+        for file in entries
         if file.type == pafs.FileType.File
         and not any(part[:1] in "_." for part in file.path[len(inner) :].split("/") if part)
     ]
@@ -151,7 +151,7 @@ def files_below(root: str) -> list[str]:
 
 
 def folder_is_here(path: str) -> bool:
-    """Whether this process sees the folder of a file, on a disk of its own. No network is asked."""
+    """Tells whether this process sees the folder of a file, on a disk of its own. No network is asked."""
     if not _is_on_disk(path):
         return False
     system, inner = _system(path)
@@ -171,7 +171,7 @@ def _is_on_disk(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a column may be: finds the kind's name of a Parquet column, or none."""
+    """Says what a column may be: finds the kind's name of a Parquet column, or none."""
 
     find: Callable[[Any], str | None]
     allowed: str
@@ -179,8 +179,8 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A file, and what of its footer is kept: with all of the columns 200,000 of them would not fit."""
+class _FileFacts:
+    """Holds a file, and some of its footer: with all of the columns 200,000 of them would not fit."""
 
     file: PinnedFile
     rows: int
@@ -226,29 +226,31 @@ def time_kind(pinned: Pinned, column: str | None) -> TimeKind:
 
 
 def _kind_and_type(path: str, schema: Any, column: str, kind: Kind) -> tuple[str, str]:
-    """Errors: `TableRefused`."""
-    held = [schema.column(number) for number in range(len(schema.names))]
+    """Returns the kind of a column of a file, and its type in words. Errors: `TableRefused`."""
+    fields = [schema.column(number) for number in range(len(schema.names))]
     # A column of a column has the path a.b and the name b; a column may be called a.b, too.
-    held = [each for each in held if each.name == each.path == column and each.max_repetition_level == 0]
-    if len(held) != 1:
+    fields = [field for field in fields if field.name == field.path == column]
+    fields = [field for field in fields if field.max_repetition_level == 0]
+    if len(fields) != 1:
         raise TableRefused(f"{path} has no column {column}; rewrite the table's files with it")
-    found, told = kind.find(held[0]), _type_of(held[0])
-    if found is None:
-        raise TableRefused(f"the column {column} of {path} is {told}; it must hold {kind.allowed}")
-    return found, told
+    name, type_name = kind.find(fields[0]), _type_of(fields[0])
+    if name is None:
+        raise TableRefused(f"the column {column} of {path} is {type_name}; it must hold {kind.allowed}")
+    return name, type_name
 
 
-def _one_kind(column: str, seen: Iterable[_Seen]) -> str:
-    """The one kind and type that a column has in every file. Errors: `TableRefused`."""
+def _one_kind(column: str, facts: Iterable[_FileFacts]) -> str:
+    """Returns the one kind that a column has in every file, of one type. Errors: `TableRefused`."""
     types: dict[str, str] = {}
     name = ""
-    for each in seen:
-        name, told = each.types[column]
-        types.setdefault(told, each.file.path)
+    for of_file in facts:
+        name, type_name = of_file.types[column]
+        types.setdefault(type_name, of_file.file.path)
     if len(types) > 1:
-        (one, first), (other, second) = list(types.items())[:2]
+        (type_name, first), (other, second) = list(types.items())[:2]
         raise TableRefused(
-            f"the column {column} is {one} in {first} and {other} in {second}; rewrite them with one type"
+            f"the column {column} is {type_name} in {first} and {other} in {second}; rewrite them with "
+            "one type"
         )
     return name
 
@@ -262,7 +264,7 @@ def _type_of(column: Any) -> str:
 
 
 def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -> None:
-    """A folder that is not there at all is taken for one that is not mounted."""
+    """Errors: `FilesChanged` where a file is not the same; `FilesAway`."""
 
     def same(file: PinnedFile) -> bool:
         try:
@@ -275,12 +277,13 @@ def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         if all(pool.map(same, files)):
             return
+    # A folder that is not there at all is taken for one that is not mounted.
     if _is_on_disk(files[0].path) and not folder_is_here(files[0].path):
         raise FilesAway
     raise FilesChanged
 
 
-def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:
+def _file_facts(path: str, columns: Mapping[str, Kind]) -> _FileFacts:
     try:
         file, footer = _footer(path)
         metadata = pq.read_metadata(pa.BufferReader(footer))
@@ -291,22 +294,21 @@ def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:
     for column, kind in columns.items():
         if kind is TIME:
             _check_moments(path, metadata, column)
-    return _Seen(file, metadata.num_rows, types)
+    return _FileFacts(file, metadata.num_rows, types)
 
 
 def _check_moments(path: str, metadata: Any, column: str) -> None:
-    """Spark counts microseconds, and milliseconds that are too many for it stop every question.
-
-    Errors: `TableRefused`, as far as the footer tells.
-    """
+    """Refuses milliseconds that are too many for Spark, as the footer tells. Errors: `TableRefused`."""
+    # Spark counts microseconds, and one time that is too late stops every question.
     [place] = [at for at in range(len(metadata.schema)) if metadata.schema.column(at).path == column]
     if json.loads(metadata.schema.column(place).logical_type.to_json())["timeUnit"] != "milliseconds":
         return
     for group in range(metadata.num_row_groups):
-        told = metadata.row_group(group).column(place).statistics
-        if told is not None and told.has_min_max and max(-told.min_raw, told.max_raw) > _LAST_MILLISECOND:
+        figures = metadata.row_group(group).column(place).statistics
+        has_ends = figures is not None and figures.has_min_max
+        if has_ends and max(-figures.min_raw, figures.max_raw) > _LAST_MILLISECOND:
             raise TableRefused(f"the column {column} of {path} has a time that Spark cannot read; remove it")
-        if told is None or (told.num_values and not told.has_min_max):
+        if figures is None or (figures.num_values and not has_ends):
             raise TableRefused(
                 f"the column {column} of {path} has milliseconds without statistics, and one time too late "
                 "would stop every question; write microseconds"
@@ -322,7 +324,7 @@ def _listed(path: str) -> tuple[int, int]:
 
 
 def _footer(path: str) -> tuple[PinnedFile, bytes]:
-    """Errors: OSError, `TableRefused`."""
+    """Reads a file's footer and describes the file. Errors: OSError, `TableRefused`."""
     system, inner = _system(path)
     size, modified = _listed(path)
     with system.open_input_file(inner) as stream:
@@ -335,7 +337,8 @@ def _footer(path: str) -> tuple[PinnedFile, bytes]:
 
 
 def _system(path: str) -> tuple[Any, str]:
-    """Paths are taken literally, as Spark does: a % in one stands for itself."""
+    """Returns the file system of a path, and the path in it."""
+    # Paths are taken literally, as Spark does: a % in one stands for itself.
     if "://" not in path:
         return pafs.LocalFileSystem(), path.removeprefix("file:")
     parts = urlsplit(path)

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from mechanisms.check import in_range, power_of_two
+from mechanisms.check import power_of_two
 from mechanisms.records.aggregation import MAX_UNIT
 from mechanisms.records.means import PARTS
+from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import FINEST_LEVEL, Region
 
 CHECKINS: Final = "checkins"
@@ -34,8 +35,8 @@ _SPACES: Final = "".join(chr(code) for code in range(0x10000) if chr(code).isspa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What the columns of check-ins and of opt-outs hold."""
+class ColumnKinds:
+    """Says what the columns of check-ins and of opt-outs hold."""
 
     user: UserKind
     time: TimeKind
@@ -43,45 +44,47 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """The check-ins that a question is about: of a region, a part of it or a period, and kept."""
+class LakeScope:
+    """Says which check-ins a question is about: of a region, of a slice of the data, and kept."""
 
     region: Region
     data_slice: DataSlice = WHOLE
     kept_from: int | None = None  # epoch seconds: what is older, or has no time, is not read
 
 
-def masses(columns: Columns, part: Part, *, level: int, unit: int) -> str:
-    """Rows (cell_row, cell_column, mass), one for each cell of the part's grid that has any mass.
+def masses(columns: ColumnKinds, scope: LakeScope, key: RowKey, *, unit: int) -> str:
+    """Returns the question for rows (cell_row, cell_column, mass), one for each cell that has any mass.
 
-    As `mechanisms.records.aggregation.masses`: a person with k check-ins in the part, c of them in a cell,
-    adds floor(unit · c / k) to it.
+    The cells are of the grid of the key's rectangle, or of the region. With bins, rows are (bin, cell_row,
+    cell_column, mass) and check-ins without a time are left out. As
+    `mechanisms.records.aggregation.masses_by_bin`: a person with k check-ins that have a key, c of them the
+    same one, adds floor(unit · c / k) to its sum.
     """
-    in_range(0, FINEST_LEVEL, level=level)
     power_of_two(1, MAX_UNIT, unit=unit)
+    group = "cell_row, cell_column" if key.bins is None else "bin, cell_row, cell_column"
     return f"""
-        SELECT cell_row, cell_column, sum(mass) AS mass FROM (
-            SELECT cell_row, cell_column, {_share(unit)} AS mass FROM (
-                SELECT cell_row, cell_column, checkins,
+        SELECT {group}, sum(mass) AS mass FROM (
+            SELECT {group}, {_share(unit)} AS mass FROM (
+                SELECT {group}, checkins,
                     sum(checkins) OVER (PARTITION BY person) AS of_person
                 FROM (
-                    SELECT person, cell_row, cell_column, count(*) AS checkins
-                    FROM ({_cells(columns, part, level)})
-                    GROUP BY person, cell_row, cell_column
+                    SELECT person, {group}, count(*) AS checkins
+                    FROM ({_keys(columns, scope, key)})
+                    GROUP BY person, {group}
                 )
             )
-        ) WHERE mass > 0 GROUP BY cell_row, cell_column
+        ) WHERE mass > 0 GROUP BY {group}
     """
 
 
-def means(columns: Columns, part: Part) -> str:
-    """One row (persons, x, y): people with check-ins and the sums of their mean positions.
+def means(columns: ColumnKinds, scope: LakeScope) -> str:
+    """Returns the question for one row (persons, x, y): people with check-ins, sums of their mean positions.
 
     As `mechanisms.records.aggregation.mean_sums`; points outside the region are on its border.
     """
     located = f"""
-        SELECT person, {_nearest_longitude(part.region)} AS lon, {_nearest_latitude(part.region)} AS lat
-        FROM ({_counted(columns, part)})
+        SELECT person, {_nearest_longitude(scope.region)} AS lon, {_nearest_latitude(scope.region)} AS lat
+        FROM ({_counted(columns, scope)})
     """
     return f"""
         SELECT count(*) AS persons, coalesce(sum({_mean("columns")}), 0) AS x,
@@ -90,19 +93,22 @@ def means(columns: Columns, part: Part) -> str:
             SELECT person, CAST(count(*) AS DECIMAL(19, 0)) AS checkins,
                 CAST(sum(finest_column) AS DECIMAL(19, 0)) AS columns,
                 CAST(sum(finest_row) AS DECIMAL(19, 0)) AS rows
-            FROM ({_finest(located, part.region)})
+            FROM ({_finest(located, scope.region)})
             GROUP BY person
         )
     """
 
 
-def persons(columns: Columns, *, most: int) -> str:
-    """Rows (person): everybody with a check-in that counts, wherever and whenever; not more than `most`."""
+def persons(columns: ColumnKinds, *, most: int) -> str:
+    """Returns the question for everybody (person) with a check-in that counts, at most `most` rows.
+
+    Wherever and whenever it was.
+    """
     return f"SELECT DISTINCT person FROM ({_valid(columns)}) LIMIT {most}"
 
 
-def invalid(columns: Columns) -> str:
-    """One row (checkins, opt_outs, no_lon, no_lat, no_time, no_user).
+def invalid(columns: ColumnKinds) -> str:
+    """Returns the question for one row (checkins, opt_outs, no_lon, no_lat, no_time, no_user).
 
     All rows of both tables, and the check-ins that are left out, by their first reason.
     """
@@ -134,14 +140,14 @@ def _double(value: float) -> str:
 
 
 def _person(kind: UserKind) -> str:
-    """A person as text, without white space around it; NULL where it is none."""
+    """Translates a person to text without white space around it; NULL where it is none."""
     if kind == "number":
         return "CAST(person AS STRING)"
     return f"CASE WHEN is_valid_utf8(person) THEN trim(BOTH '{_SPACES}' FROM person) END"
 
 
-def _opted_out(columns: Columns) -> str:
-    """Who opted out, as the check-ins write them: 007 is the number 7, as is 7.0."""
+def _opted_out(columns: ColumnKinds) -> str:
+    """Translates who opted out to how the check-ins write them: 007 is the number 7, as is 7.0."""
     person = _person(columns.opted_out)
     if columns.user == columns.opted_out:
         return person
@@ -149,7 +155,7 @@ def _opted_out(columns: Columns) -> str:
     return f"CASE WHEN octet_length({person}) <= {_LONGEST_NUMBER} THEN {number} END"
 
 
-def _read(columns: Columns) -> str:
+def _read(columns: ColumnKinds) -> str:
     second = {
         "instant": "unix_seconds(time)",
         "local": _LOCAL_SECOND,
@@ -162,8 +168,8 @@ def _read(columns: Columns) -> str:
     """
 
 
-def _valid(columns: Columns) -> str:
-    """Check-ins of people who did not opt out."""
+def _valid(columns: ColumnKinds) -> str:
+    """Returns the check-ins of people who did not opt out."""
     opted_out = f"SELECT {_opted_out(columns)} AS person FROM {OPT_OUTS}"
     return f"""
         SELECT read.person, read.second, read.lat, read.lon
@@ -172,57 +178,66 @@ def _valid(columns: Columns) -> str:
     """
 
 
-def _counted(columns: Columns, part: Part) -> str:
-    """Those of the period, of days that are kept. Comparing with no time at all is not true."""
+def _counted(columns: ColumnKinds, scope: LakeScope) -> str:
+    """Returns those of the period, of days that are kept."""
+    # Comparing with no time at all is not true.
     bounds = []
-    if part.kept_from is not None:
-        bounds.append(f"second >= {part.kept_from}")
-    if part.data_slice.since is not None:
-        bounds.append(f"second >= {part.data_slice.since}")
-    if part.data_slice.until is not None:
-        bounds.append(f"second < {part.data_slice.until}")
+    if scope.kept_from is not None:
+        bounds.append(f"second >= {scope.kept_from}")
+    if scope.data_slice.since is not None:
+        bounds.append(f"second >= {scope.data_slice.since}")
+    if scope.data_slice.until is not None:
+        bounds.append(f"second < {scope.data_slice.until}")
     where = f"WHERE {' AND '.join(bounds)}" if bounds else ""
     return f"SELECT * FROM ({_valid(columns)}) {where}"
 
 
-def _cells(columns: Columns, part: Part, level: int) -> str:
-    """(person, cell_row, cell_column) of check-ins inside the part."""
-    west, south, east, north = map(_double, part.region)
+def _keys(columns: ColumnKinds, scope: LakeScope, key: RowKey) -> str:
+    """Returns (person, cell_row, cell_column) of the check-ins that have a key, and with bins the bin."""
+    west, south, east, north = map(_double, scope.region)
+    has_time = "" if key.bins is None else " AND second IS NOT NULL"
     inside = f"""
-        SELECT person, lon, lat FROM ({_counted(columns, part)})
-        WHERE lon >= {west} AND lon <= {east} AND lat >= {south} AND lat <= {north}
+        SELECT person, {_bin(key.bins)}lon, lat FROM ({_counted(columns, scope)})
+        WHERE lon >= {west} AND lon <= {east} AND lat >= {south} AND lat <= {north}{has_time}
     """
-    finest, rectangle = _finest(inside, part.region), part.data_slice.rectangle
+    carried = "" if key.bins is None else "bin, "
+    finest, rectangle = _finest(inside, scope.region, carried), key.rectangle
     if rectangle is None:
-        up = FINEST_LEVEL - level
+        up = FINEST_LEVEL - key.level
         return f"""
-            SELECT person, shiftright(finest_row, {up}) AS cell_row,
+            SELECT person, {carried}shiftright(finest_row, {up}) AS cell_row,
                 shiftright(finest_column, {up}) AS cell_column
             FROM ({finest})
         """
     # Offsets are below 2^31 and levels at most 31: the products stay below 2^62.
     wide, high = rectangle.east - rectangle.west, rectangle.north - rectangle.south
     return f"""
-        SELECT person, (finest_row - {rectangle.south}L) * {1 << level}L div {high}L AS cell_row,
-            (finest_column - {rectangle.west}L) * {1 << level}L div {wide}L AS cell_column
+        SELECT person, {carried}(finest_row - {rectangle.south}L) * {1 << key.level}L div {high}L AS cell_row,
+            (finest_column - {rectangle.west}L) * {1 << key.level}L div {wide}L AS cell_column
         FROM ({finest})
         WHERE finest_column >= {rectangle.west} AND finest_column < {rectangle.east}
             AND finest_row >= {rectangle.south} AND finest_row < {rectangle.north}
     """
 
 
-def _finest(located: str, region: Region) -> str:
-    """(person, finest_row, finest_column) of (person, lat, lon) in the region, as `Region.morton`.
+def _bin(bins: TimeBins | None) -> str:
+    """Translates `TimeBins.of`; the seconds are those of the years 1 to 9999."""
+    return "" if bins is None else f"pmod(second - {bins.start}L, {bins.period}L) div {bins.width}L AS bin, "
 
-    The division may round across an edge, by one cell at most: the published edges decide.
+
+def _finest(located: str, region: Region, carried: str = "") -> str:
+    """Returns (person, finest_row, finest_column) of (person, lat, lon) in the region, as `Region.morton`.
+
+    carried: columns that are taken along, with commas behind them.
     """
+    # The division may round across an edge, by one cell at most: the published edges decide.
     guessed = f"""
-        SELECT person, lon, lat, {_guess("lon", region.west, region.east)} AS near_column,
+        SELECT person, {carried}lon, lat, {_guess("lon", region.west, region.east)} AS near_column,
             {_guess("lat", region.south, region.north)} AS near_row
         FROM ({located})
     """
     return f"""
-        SELECT person, {_corrected("lat", "near_row", region.south, region.north)} AS finest_row,
+        SELECT person, {carried}{_corrected("lat", "near_row", region.south, region.north)} AS finest_row,
             {_corrected("lon", "near_column", region.west, region.east)} AS finest_column
         FROM ({guessed})
     """
@@ -251,7 +266,7 @@ def _corrected(value: str, near: str, low: float, high: float) -> str:
 
 
 def _nearest_longitude(region: Region) -> str:
-    """As `Region.clamped`: the border that is nearer around the earth, the east one where both are."""
+    """Translates `Region.clamped`: the border nearer around the earth, the east one where both are."""
     west, east = _double(region.west), _double(region.east)
     behind, ahead = f"({west} - lon)", f"(lon - {east})"
     return f"""
@@ -268,7 +283,7 @@ def _nearest_latitude(region: Region) -> str:
 
 
 def _share(unit: int) -> str:
-    """floor(unit · checkins / of_person), of decimals where the product would leave 63 bits."""
+    """Returns floor(unit · checkins / of_person), of decimals where the product would leave 63 bits."""
     exact = f"CAST(CAST({unit} AS DECIMAL(19, 0)) * CAST(checkins AS DECIMAL(19, 0)) div of_person AS BIGINT)"
     return f"""
         CASE WHEN checkins <= {(2**63 - 1) // unit}L THEN {unit}L * checkins div of_person ELSE {exact} END
@@ -281,6 +296,6 @@ if PARTS != 2 << FINEST_LEVEL:
 
 
 def _mean(sums: str) -> str:
-    """The nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in parts of half a cell."""
+    """Returns the nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in half cells."""
     twice = f"(4 * {sums} + 2 * checkins)"
     return f"CAST(({twice} + checkins) div (2 * checkins) AS DECIMAL(19, 0))"

@@ -39,7 +39,7 @@ CATALOG_FACTS: Final = (
     *("glue.id", "glue.region", "glue.endpoint", "dynamodb.region", "client.region"),
 )
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
-_TOLD_TO_OTHERS: Final = (
+_TEXT_FOR_OTHERS: Final = (
     "this server cannot read its list of tables in lakes; ask an administrator, who sees why on the page "
     "of a new dataset"
 )
@@ -51,9 +51,9 @@ class SourcesFileError(RuntimeError):
     code: Final = "sources_file"
     is_for_everybody: ClassVar = False  # its text may name paths and hosts
 
-    def told(self, *, administrator: bool) -> str:
-        """The reason, for the administrator whose file it is; for others that there is one."""
-        return str(self) if administrator or self.is_for_everybody else _TOLD_TO_OTHERS
+    def text_for(self, *, administrator: bool) -> str:
+        """Returns the reason, for the administrator whose file it is; for others that there is one."""
+        return str(self) if administrator or self.is_for_everybody else _TEXT_FOR_OTHERS
 
 
 class SourceNotTheSame(SourcesFileError):  # noqa: N818 - as the refusals of the ledger
@@ -63,8 +63,8 @@ class SourceNotTheSame(SourcesFileError):  # noqa: N818 - as the refusals of the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Where a table is. `catalog`: what finds an Iceberg table, empty for others."""
+class TableLocation:
+    """Says where a table is. `catalog`: what finds an Iceberg table, empty for others."""
 
     kind: TableKind
     location: str
@@ -73,11 +73,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A table of check-ins, the table of users who opted out of it, and the Spark that reads both."""
+    """Names a table of check-ins, the table of users who opted out of it, and the Spark that reads both."""
 
     name: str
-    table: Table
-    opt_outs: Table
+    table: TableLocation
+    opt_outs: TableLocation
     user: str  # columns
     lat: str
     lon: str
@@ -92,7 +92,7 @@ class Source:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of what decides whose check-ins are read, not of who reads them."""
+        """Returns the SHA-256 of what decides whose check-ins are read, not of who reads them."""
         facts = {
             "kind": self.table.kind,
             "table": self.table.location,
@@ -106,7 +106,7 @@ class Source:
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def token(self) -> str:
-        """What the Connect server asks for. Errors: `SourcesFileError`."""
+        """Reads what the Connect server asks for. Errors: `SourcesFileError`."""
         try:
             token = self.token_file.read_text().strip()
         except (OSError, UnicodeError):
@@ -117,7 +117,7 @@ class Source:
 
 
 def read(path: Path) -> dict[str, Source]:
-    """The sources by name. Errors: `SourcesFileError`."""
+    """Reads the sources by name. Errors: `SourcesFileError`."""
     try:
         content = tomllib.loads(path.read_text())
     except (OSError, UnicodeError) as error:
@@ -130,21 +130,21 @@ def read(path: Path) -> dict[str, Source]:
     if content or not isinstance(listed, list) or not listed:
         raise SourcesFileError(f"{path} must hold [[source]] tables and nothing else")
     sources = [_Fields.of(number, each).source() for number, each in enumerate(listed, 1)]
-    found = {source.name: source for source in sources}
-    if len(found) < len(sources):
+    by_name = {source.name: source for source in sources}
+    if len(by_name) < len(sources):
         raise SourcesFileError(f"{path}: two sources have the same name")
-    return found
+    return by_name
 
 
 def _catalog_facts(catalog: Mapping[str, str]) -> dict[str, str]:
-    """Which catalog it is, without a password that its address may hold."""
+    """Returns which catalog it is, without a password that its address may hold."""
     facts = {key: catalog.get(key, "") for key in CATALOG_FACTS}
     parts = urlsplit(facts["uri"])
     return facts | {"uri": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
 
 
 class _Fields:
-    """The fields of one table, taken one by one, so that an unknown one is found."""
+    """Reads the fields of one table one by one, so that an unknown one is found."""
 
     def __init__(self, title: str, fields: dict[str, Any]) -> None:
         self._title, self._fields = title, dict(fields)
@@ -156,7 +156,7 @@ class _Fields:
         return cls(f"source {fields.get('name', number)}", fields)
 
     def source(self) -> Source:
-        """Errors: `SourcesFileError`."""
+        """Returns the source that the fields describe. Errors: `SourcesFileError`."""
         name = self._text("name", "lower-case letters, digits and single hyphens", _NAME)
         if len(name) > _LONGEST_NAME:
             raise self._wrong("name", name, f"at most {_LONGEST_NAME} characters")
@@ -185,7 +185,7 @@ class _Fields:
         columns._check_different(source)
         return source
 
-    def _table(self, catalog: Mapping[str, str], kind: TableKind | None = None) -> Table:
+    def _table(self, catalog: Mapping[str, str], kind: TableKind | None = None) -> TableLocation:
         allowed = " or ".join(get_args(TableKind))
         if kind is None or "kind" in self._fields:
             text = self._text("kind", allowed)
@@ -200,13 +200,13 @@ class _Fields:
             raise self._wrong(
                 "table", location, "a whole path that begins with /, or an address such as s3://…"
             )
-        return Table(kind=kind, location=location, catalog=catalog if kind == "iceberg" else {})
+        return TableLocation(kind=kind, location=location, catalog=catalog if kind == "iceberg" else {})
 
     def _catalog(self, otherwise: Mapping[str, str]) -> Mapping[str, str]:
-        found = self._fields.pop("catalog", otherwise)
-        if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        catalog = self._fields.pop("catalog", otherwise)
+        if not isinstance(catalog, dict) or not all(isinstance(value, str) for value in catalog.values()):
             raise SourcesFileError(f"{self._title}: catalog must be a table of texts")
-        return found
+        return catalog
 
     def _connect(self) -> tuple[str, int]:
         allowed = "an address such as sc://localhost:15002, without a path or a token"
@@ -222,7 +222,8 @@ class _Fields:
         return host, 15002 if port is None else port
 
     def _tls(self, host: str) -> bool:
-        """Between machines all is encrypted, unless the file says that nobody listens."""
+        """Returns whether calls are encrypted."""
+        # Between machines they are, unless the file says that nobody listens.
         tls = self._fields.pop("tls", host not in _LOOPBACK)
         if not isinstance(tls, bool):
             raise self._wrong("tls", tls, "true, or false in a network of its own")
@@ -238,21 +239,21 @@ class _Fields:
             raise self._wrong("time_zone", text, "a name such as Europe/Vienna") from None
 
     def _stewards(self) -> tuple[str, ...] | None:
-        named = self._fields.pop("stewards", None)
-        if named is None:
+        names = self._fields.pop("stewards", None)
+        if names is None:
             return None
-        if not isinstance(named, list) or not all(isinstance(name, str) and name for name in named):
-            raise self._wrong("stewards", named, "a list of names of accounts")
-        return tuple(named)
+        if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+            raise self._wrong("stewards", names, "a list of names of accounts")
+        return tuple(names)
 
     def _column(self, field_name: str) -> str:
         return self._text(field_name, "the name of a column")
 
     def _part(self, name: str) -> "_Fields":
-        found = self._fields.pop(name, None)
-        if not isinstance(found, dict):
+        fields = self._fields.pop(name, None)
+        if not isinstance(fields, dict):
             raise SourcesFileError(f"{self._title}: {name} must be a table, such as {name} = {{ … }}")
-        return _Fields(f"{self._title}, {name}", found)
+        return _Fields(f"{self._title}, {name}", fields)
 
     def _text(self, name: str, allowed: str, pattern: re.Pattern[str] | None = None) -> str:
         value = self._fields.pop(name, None)
@@ -263,18 +264,18 @@ class _Fields:
         return value
 
     def _check_different(self, source: Source) -> None:
-        seen: dict[str, str] = {}
+        fields: dict[str, str] = {}  # by column
         for name in _COLUMNS:
             column = getattr(source, name)
-            if column in seen:
-                raise self._wrong(name, column, f"another column than that of {seen[column]}")
+            if column in fields:
+                raise self._wrong(name, column, f"another column than that of {fields[column]}")
             if column is not None:
-                seen[column] = name
+                fields[column] = name
 
     def _check_empty(self) -> None:
         if self._fields:
             raise SourcesFileError(f"{self._title}: {sorted(self._fields)[0]} is not a known field")
 
     def _wrong(self, name: str, value: object, allowed: str) -> SourcesFileError:
-        told = "missing" if value is None else repr(value)
-        return SourcesFileError(f"{self._title}: {name} is {told}; allowed: {allowed}")
+        text = "missing" if value is None else repr(value)
+        return SourcesFileError(f"{self._title}: {name} is {text}; allowed: {allowed}")

@@ -11,21 +11,21 @@ import pyarrow as pa
 
 from heatmaps.sources import manifest
 from heatmaps.sources.manifest import Kind, Pinned, TableRefused
-from heatmaps.sources.sources_file import CATALOG_FACTS, Table
+from heatmaps.sources.sources_file import CATALOG_FACTS, TableLocation
 
 _CATALOG: Final = "hazemap"  # where none is named; in the environment: PYICEBERG_CATALOG__HAZEMAP__…
 _INSTALL: Final = "this server lacks {}; install hazemap[spark] where sources are read"
 
 
-def pinned(table: Table, columns: Mapping[str, Kind]) -> Pinned:
-    """The table's state now. Errors: `TableRefused`."""
+def pinned(table: TableLocation, columns: Mapping[str, Kind]) -> Pinned:
+    """Pins the table's state now. Errors: `TableRefused`."""
     snapshot, paths = {"parquet": _parquet, "iceberg": _iceberg, "delta": _delta}[table.kind](table, columns)
     if not paths and table.kind != "parquet":
         return manifest.empty(snapshot, columns)  # a format that keeps a list of its files has none
     return manifest.pin(snapshot, paths, columns)
 
 
-def _parquet(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
+def _parquet(table: TableLocation, columns: Collection[str]) -> tuple[str, list[str]]:
     del columns
     try:
         return "", manifest.files_below(table.location)
@@ -33,19 +33,20 @@ def _parquet(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
         raise TableRefused(f"the folder {table.location} cannot be read") from None
 
 
-def _iceberg(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
+def _iceberg(table: TableLocation, columns: Collection[str]) -> tuple[str, list[str]]:
     catalogs = _module("pyiceberg.catalog")
     _check_catalog(table)
     try:
         # Catalogs in a database know their tables by the catalog's name, too.
         properties = {"name": _CATALOG, **table.catalog}
-        found: Any = catalogs.load_catalog(properties.pop("name"), **properties).load_table(table.location)
-        snapshot = found.current_snapshot()
-        _check_names(table, found, columns)
+        catalog: Any = catalogs.load_catalog(properties.pop("name"), **properties)
+        iceberg_table = catalog.load_table(table.location)
+        snapshot = iceberg_table.current_snapshot()
+        _check_names(table, iceberg_table, columns)
         if snapshot is None:
             return "", []
         _check_deletes_nothing(table, snapshot.summary)
-        tasks = list(found.scan(snapshot_id=snapshot.snapshot_id).plan_files())
+        tasks = list(iceberg_table.scan(snapshot_id=snapshot.snapshot_id).plan_files())
     except TableRefused:
         raise
     except Exception as error:  # noqa: BLE001 - the class only: a catalog's message may hold its password
@@ -57,14 +58,15 @@ def _iceberg(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
     return str(snapshot.snapshot_id), [task.file.file_path for task in tasks]
 
 
-def _delta(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
+def _delta(table: TableLocation, columns: Collection[str]) -> tuple[str, list[str]]:
     delta = _module("deltalake")
     try:
-        found: Any = delta.DeltaTable(table.location)
-        features = {*(found.protocol().reader_features or ())} - _HARMLESS_FEATURES
-        mapping = found.metadata().configuration.get("delta.columnMapping.mode", "none")
-        version, paths = str(found.version()), [_unquoted(table, found, path) for path in found.file_uris()]
-        names = {field.name for field in found.schema().fields}
+        delta_table: Any = delta.DeltaTable(table.location)
+        features = {*(delta_table.protocol().reader_features or ())} - _HARMLESS_FEATURES
+        mapping = delta_table.metadata().configuration.get("delta.columnMapping.mode", "none")
+        version = str(delta_table.version())
+        paths = [_unquoted(table, delta_table, path) for path in delta_table.file_uris()]
+        names = {field.name for field in delta_table.schema().fields}
     except Exception as error:  # noqa: BLE001 - as above
         raise TableRefused(f"the table {table.location} cannot be read: {type(error).__name__}") from None
     if mapping != "none":
@@ -76,14 +78,16 @@ def _delta(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
     return version, paths
 
 
-def _unquoted(table: Table, found: Any, path: str) -> str:
-    """The library writes the folder of a table on a disk as an address, and what is below it as it is."""
-    folder = found.table_uri.removeprefix("file://")
+def _unquoted(table: TableLocation, delta_table: Any, path: str) -> str:
+    """Returns the path of a file as it is on the disk."""
+    # The library writes the folder of a table on a disk as an address, and what is below it as it is.
+    folder = delta_table.table_uri.removeprefix("file://")
     return f"{table.location.rstrip('/')}/{path[len(folder) :]}" if path.startswith(folder) else path
 
 
-def _check_catalog(table: Table) -> None:
-    """Whose check-ins are read the fingerprint of the file says: nothing else names another catalog."""
+def _check_catalog(table: TableLocation) -> None:
+    """Refuses another catalog that pyiceberg is told of elsewhere than in the file of sources."""
+    # Whose check-ins are read the fingerprint of the file says.
     elsewhere = (
         _module("pyiceberg.utils.config").Config().get_catalog_config(table.catalog.get("name", _CATALOG))
         or {}
@@ -96,19 +100,20 @@ def _check_catalog(table: Table) -> None:
             )
 
 
-def _check_has(table: Table, names: Collection[str], columns: Collection[str]) -> None:
-    """What the table's format says it has: files may hold columns that were dropped."""
+def _check_has(table: TableLocation, names: Collection[str], columns: Collection[str]) -> None:
+    """Refuses columns that the table's format does not name: files may hold columns that were dropped."""
     for column in columns:
         if column not in names:
             raise TableRefused(f"the table {table.location} has no column {column}")
 
 
-def _check_names(table: Table, found: Any, columns: Collection[str]) -> None:
-    """Iceberg knows columns by numbers: a name that meant another column before is in older files as that."""
-    fields = {field.name: field.field_id for field in found.schema().fields}
+def _check_names(table: TableLocation, iceberg_table: Any, columns: Collection[str]) -> None:
+    """Refuses a column whose name meant another column before."""
+    # Iceberg knows columns by numbers: older files have that name for the other one.
+    fields = {field.name: field.field_id for field in iceberg_table.schema().fields}
     _check_has(table, fields, columns)
     now = {column: fields[column] for column in columns}
-    for schema in found.schemas().values():
+    for schema in iceberg_table.schemas().values():
         for field in schema.fields:
             if field.name in now and field.field_id != now[field.name]:
                 raise TableRefused(
@@ -117,12 +122,12 @@ def _check_names(table: Table, found: Any, columns: Collection[str]) -> None:
                 )
 
 
-def _check_deletes_nothing(table: Table, summary: Any) -> None:
+def _check_deletes_nothing(table: TableLocation, summary: Any) -> None:
     if summary is not None and int(summary.get("total-delete-files", "0") or 0):
         raise _has_delete_files(table)
 
 
-def _has_delete_files(table: Table) -> TableRefused:
+def _has_delete_files(table: TableLocation) -> TableRefused:
     return TableRefused(
         f"the table {table.location} has delete files; rewrite its data files (in Spark: "
         "CALL system.rewrite_data_files, with delete-file-threshold 1) and try again"

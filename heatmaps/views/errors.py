@@ -69,7 +69,7 @@ class SaysBusy:
             if isinstance(error, kinds):
                 return render(request, "busy.html", {"heading": heading, "error": error}, status=status)
         if isinstance(error, SourcesFileError):
-            sentence = error.told(administrator=is_administrator(request.user))
+            sentence = error.text_for(administrator=is_administrator(request.user))
             return render(
                 request, "busy.html", {"heading": "Lakes cannot be read", "error": sentence}, status=503
             )

@@ -47,7 +47,7 @@ def _lakes(request: PersonRequest) -> tuple[list[str], str]:
     try:
         return list(sources.offered(request.user)), ""
     except SourcesFileError as error:
-        return [], error.told(administrator=is_administrator(request.user))
+        return [], error.text_for(administrator=is_administrator(request.user))
 
 
 def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:

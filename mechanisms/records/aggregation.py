@@ -10,6 +10,7 @@ from mechanisms.check import in_range, power_of_two
 from mechanisms.records.item_records import ItemRecords
 from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import PARTS, RecordMeans
+from mechanisms.records.row_key import RowKey
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode, parent
 
 MAX_UNIT: Final = 2**62
@@ -21,102 +22,102 @@ _DENSE: Final = 1 << 24  # cells of a grid, at most, that is held whole: 128 MB,
 _RECORDS: Final = "there must be at most as many records as persons, and none may be empty"
 
 Integers = NDArray[np.int64]
-CellShares = tuple[Integers, Integers]  # cells and masses, one row per person and cell
+KeyShares = tuple[Integers, Integers]  # keys and masses, one row per person and key
 MeanSums = tuple[int, int, int]  # persons, and the sums of their means: x and y in parts, as `RecordMeans`
 
 
 def masses(*, persons: ArrayLike, cells: ArrayLike, level: int, unit: int) -> MassMap:
-    """The sum of all persons' masses, from one row per check-in in any order.
+    """Sums all persons' masses over the cells of one level, from one row per check-in in any order.
 
     persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at `FINEST_LEVEL`.
     A person with k check-ins, c of them in a cell of `level`, adds floor(unit · c / k) to it: the L1 norm of
     what one person adds is at most `unit` whatever the record, in integer arithmetic.
     Errors: `ParameterError` for a level or unit out of range.
     """
+    key = RowKey(level=level)
+    [mass_map] = masses_by_bin(persons=persons, keys=parent(cells, FINEST_LEVEL - level), key=key, unit=unit)
+    return mass_map
+
+
+def masses_by_bin(*, persons: ArrayLike, keys: ArrayLike, key: RowKey, unit: int) -> tuple[MassMap, ...]:
+    """Sums as `masses`, over the keys of `key`: a map of each bin, of which a person has one unit together.
+
+    keys: (r,) integers as `RowKey.of_rows` returns them.
+    """
     _, number = np.unique(np.asarray(persons, np.int64), return_inverse=True)
-    return masses_of_numbered(numbers=number, cells=cells, level=level, unit=unit)
+    keys_of_each, mass = shares_of_numbered(numbers=number, keys=keys, unit=unit)
+    return _sum_by_key(keys_of_each, mass, key=key, unit=unit)
 
 
-def masses_of_numbered(*, numbers: ArrayLike, cells: ArrayLike, level: int, unit: int) -> MassMap:
-    """As `masses`, of persons that are numbered from 0 on without large gaps."""
-    cell, mass = shares_of_numbered(numbers=numbers, cells=cells, level=level, unit=unit)
-    return sum_by_cell(cell, mass, level=level, unit=unit)
+def shares_of_numbered(*, numbers: ArrayLike, keys: ArrayLike, unit: int) -> KeyShares:
+    """Returns what `masses_by_bin` sums: for each key of each person, the key and the mass.
 
-
-def shares_of_numbered(*, numbers: ArrayLike, cells: ArrayLike, level: int, unit: int) -> CellShares:
-    """What `masses_of_numbered` sums: for each cell of each person, the cell and the mass."""
-    _check(level, unit)
-    number, cell = _columns(numbers, parent(cells, FINEST_LEVEL - level))
+    numbers: (r,) persons, numbered from 0 on without large gaps. keys: (r,) integers as `RowKey.of_rows`
+    returns them.
+    """
+    _check_unit(unit)
+    number, key = _columns(numbers, keys)
     checkins = np.bincount(number)
-    number, cell, count = _counted(number, cell)
-    return cell, _floor_shares(unit, count, checkins[number])
+    number, key, count = _counted(number, key)
+    return key, _floor_shares(unit, count, checkins[number])
 
 
-def shares_of_ordered(*, lengths: ArrayLike, cells: ArrayLike, level: int, unit: int) -> CellShares:
-    """As `shares_of_numbered`, from one row per check-in, ordered by person and a person's by cell.
+def shares_of_ordered(*, lengths: ArrayLike, keys: ArrayLike, unit: int) -> KeyShares:
+    """Returns the same as `shares_of_numbered`, from check-ins ordered by person and a person's by key.
 
-    lengths: (k,) check-ins of each person, above 0. cells: (r,) Morton codes at `FINEST_LEVEL`. Sorts
-    nothing, as what is in order at one level is in order at all coarser ones.
+    lengths: (k,) check-ins of each person, above 0. keys: (r,), one of each check-in. Sorts nothing, as what
+    is in order at the finest level is in order at all coarser ones.
     Errors: ValueError where the lengths do not sum to r.
     """
-    _check(level, unit)
-    length, cell = np.asarray(lengths, np.int64), np.asarray(parent(cells, FINEST_LEVEL - level), np.int64)
+    _check_unit(unit)
+    length, key = np.asarray(lengths, np.int64), np.asarray(keys, np.int64)
     ends = np.cumsum(length)
-    if (int(ends[-1]) if ends.size else 0) != cell.size or (length <= 0).any():
+    if (int(ends[-1]) if ends.size else 0) != key.size or (length <= 0).any():
         raise ValueError("lengths must be above 0 and sum to the number of rows")
-    first = np.ones(cell.size, np.bool_)
-    np.not_equal(cell[1:], cell[:-1], out=first[1:])
+    first = np.ones(key.size, np.bool_)
+    np.not_equal(key[1:], key[:-1], out=first[1:])
     first[ends - length] = True
     starts = np.flatnonzero(first)
-    cells_of_each = _run_sums(first.astype(np.int64), ends - length)
-    return cell[starts], _floor_shares(
-        unit, _run_lengths(starts, cell.size), np.repeat(length, cells_of_each)
-    )
+    keys_of_each = _run_sums(first.astype(np.int64), ends - length)
+    return key[starts], _floor_shares(unit, _run_lengths(starts, key.size), np.repeat(length, keys_of_each))
 
 
-def sum_of_shares(parts: Iterable[CellShares], *, level: int, unit: int) -> MassMap:
-    """The sum of what persons have in cells, at most `unit` each, in any order, each person in one part.
+def sum_of_shares(parts: Iterable[KeyShares], *, key: RowKey, unit: int) -> tuple[MassMap, ...]:
+    """Sums what persons have by key, at most `unit` each, in any order, each person in one part.
 
-    Grids of at most `_DENSE` cells are held whole, and each part is added as it is taken. On finer ones
-    8 bytes are kept for each cell of each person, and those twice.
+    Returns a map of each bin. At most `_DENSE` keys are held whole, and each part is added as it is taken. Of
+    more, 8 bytes are kept for each key of each person, and those twice.
     """
-    _check(level, unit)
+    _check_unit(unit)
     bits = unit.bit_length()
-    if 4**level <= _DENSE:
-        held = np.zeros(4**level, np.int64)
-        for cell, mass in parts:
-            np.add.at(held, cell, mass)
-        cells = np.flatnonzero(held)
-        return MassMap(level=level, unit=unit, cells=cells, masses=held[cells])
-    if 2 * level + bits > _INTEGER_BITS:
-        cell, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
-        return sum_by_cell(cell, mass, level=level, unit=unit)
-    pairs = np.concatenate([_NOTHING, *(cell << bits | mass for cell, mass in parts)])
-    return _sums_of_pairs(pairs, bits, level=level, unit=unit)
-
-
-def sum_by_cell(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
-    """The sum by cell, of (r,) Morton codes of `level` and (r,) mass units in any order; without zeros."""
-    bits = _bits(mass)
-    if _bits(cell) + bits > _INTEGER_BITS:
-        order = np.argsort(cell, kind="stable")
-        cell, mass = cell[order], mass[order]
-        starts = _run_starts(cell)
-        return _without_zeros(cell[starts], _run_sums(mass, starts), level=level, unit=unit)
-    return _sums_of_pairs(cell << bits | mass, bits, level=level, unit=unit)
+    if key.size <= _DENSE:
+        sums = np.zeros(key.size, np.int64)
+        for keys, mass in parts:
+            np.add.at(sums, keys, mass)
+        positive = np.flatnonzero(sums)
+        return key.mass_maps(positive, sums[positive], unit=unit)
+    if (key.size - 1).bit_length() + bits > _INTEGER_BITS:
+        keys, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
+        return _sum_by_key(keys, mass, key=key, unit=unit)
+    pairs = np.concatenate([_NOTHING, *(keys << bits | mass for keys, mass in parts)])
+    return key.mass_maps(*_sums_of_pairs(pairs, bits), unit=unit)
 
 
 def masses_from_counts(
-    persons: ArrayLike, cells: ArrayLike, counts: ArrayLike, *, level: int, unit: int
-) -> MassMap:
-    """As `masses`, from rows with a number of check-ins each; a (person, cell) may have several rows."""
-    _check(level, unit)
-    person, cell, count = counts_joined(persons, parent(cells, FINEST_LEVEL - level), counts)
-    return _summed(person, cell, count, level=level, unit=unit)
+    persons: ArrayLike, keys: ArrayLike, counts: ArrayLike, *, key: RowKey, unit: int
+) -> tuple[MassMap, ...]:
+    """Sums as `masses_by_bin`, from rows with a number of check-ins each.
+
+    A (person, key) may have several rows.
+    """
+    _check_unit(unit)
+    person, keys_of_each, count = summed_counts(persons, keys, counts)
+    mass = _floor_shares(unit, count, _totals_by_person(person, count))
+    return _sum_by_key(keys_of_each, mass, key=key, unit=unit)
 
 
 def record_means(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike, enrolled: int) -> RecordMeans:
-    """The sum of the mean positions of all persons enrolled, from one row per person with check-ins.
+    """Sums the mean positions of all persons enrolled, from one row per person with check-ins.
 
     counts: (k,) check-ins of each; columns, rows: (k,) sums of their finest cells' columns and rows. A mean
     is rounded to whole parts by its own record alone, so one person moves the sum by what they move.
@@ -127,10 +128,10 @@ def record_means(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike, enro
 
 
 def position_sums(persons: ArrayLike, cells: ArrayLike) -> tuple[Integers, Integers, Integers]:
-    """Check-ins, sum of columns and sum of rows by person, from one row per check-in, as `mean_sums` takes.
+    """Returns check-ins, sum of columns and sum of rows by person, as `mean_sums` takes them.
 
-    persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at `FINEST_LEVEL`. A person
-    may have up to 2^32 check-ins: the sums stay below 2^63.
+    From one row per check-in. persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at
+    `FINEST_LEVEL`. A person may have up to 2^32 check-ins: the sums stay below 2^63.
     """
     person, cell = _columns(persons, cells)
     order = np.argsort(person)
@@ -140,7 +141,7 @@ def position_sums(persons: ArrayLike, cells: ArrayLike) -> tuple[Integers, Integ
 
 
 def mean_sums(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike) -> MeanSums:
-    """Persons with check-ins and the sums of their means, of some of the persons; as `record_means`."""
+    """Returns persons with check-ins and the sums of their means, of some persons; as `record_means`."""
     count, column, row = _columns(counts, columns, rows)
     if (count <= 0).any():
         raise ValueError(_RECORDS)
@@ -149,9 +150,9 @@ def mean_sums(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike) -> Mean
 
 
 def means_of(parts: Sequence[MeanSums], *, enrolled: int) -> RecordMeans:
-    """All persons, from what `mean_sums` said of different ones. Errors: as `record_means`."""
-    found, x, y = (sum(column) for column in zip(*parts, strict=True))
-    missing = enrolled - found
+    """Sums over all persons what `mean_sums` returned of different ones. Errors: as `record_means`."""
+    persons, x, y = (sum(column) for column in zip(*parts, strict=True))
+    missing = enrolled - persons
     if missing < 0:
         raise ValueError(_RECORDS)
     centre = missing * PARTS // 2
@@ -159,32 +160,35 @@ def means_of(parts: Sequence[MeanSums], *, enrolled: int) -> RecordMeans:
 
 
 def item_records(*, persons: ArrayLike, cells: ArrayLike, counts: ArrayLike, level: int) -> ItemRecords:
-    """What each person's record holds, from rows as `masses_from_counts` takes them; nothing is divided."""
+    """Returns what each person's record holds; nothing is divided.
+
+    persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at `FINEST_LEVEL`. counts: (r,)
+    check-ins; a (person, cell) may have several rows.
+    """
     in_range(0, FINEST_LEVEL, level=level)
-    person, cell, count = counts_joined(persons, parent(cells, FINEST_LEVEL - level), counts)
+    person, cell, count = summed_counts(persons, parent(cells, FINEST_LEVEL - level), counts)
     rows = _run_lengths(_run_starts(person), person.size)
     return ItemRecords(level=level, rows=rows, cells=cell, counts=count)
 
 
-def counts_joined(
-    persons: ArrayLike, cells: ArrayLike, counts: ArrayLike
+def summed_counts(
+    persons: ArrayLike, keys: ArrayLike, counts: ArrayLike
 ) -> tuple[Integers, Integers, Integers]:
-    """One row for each (person, cell) with check-ins, ordered by person and cell; counts are summed."""
-    person, cell, count = _columns(persons, cells, counts)
+    """Returns one row for each (person, key) with check-ins, ordered by both; counts are summed."""
+    person, key, count = _columns(persons, keys, counts)
     if (count < 0).any():
         raise ValueError("counts must not be negative")
     present = np.flatnonzero(count)
-    order = present[np.lexsort((cell[present], person[present]))]
-    person, cell, count = person[order], cell[order], count[order]
-    starts = _run_starts(person, cell)
-    return person[starts], cell[starts], _run_sums(count, starts)
+    order = present[np.lexsort((key[present], person[present]))]
+    person, key, count = person[order], key[order], count[order]
+    starts = _run_starts(person, key)
+    return person[starts], key[starts], _run_sums(count, starts)
 
 
 _NOTHING: Final = np.zeros(0, np.int64)
 
 
-def _check(level: int, unit: int) -> None:
-    in_range(0, FINEST_LEVEL, level=level)
+def _check_unit(unit: int) -> None:
     power_of_two(1, MAX_UNIT, unit=unit)
 
 
@@ -195,77 +199,79 @@ def _columns(*columns: ArrayLike) -> tuple[Integers, ...]:
     return arrays
 
 
-def _summed(person: Integers, cell: Integers, count: Integers, *, level: int, unit: int) -> MassMap:
-    """The sum over persons; one row per (person, cell), ordered by person, counts above 0."""
-    mass = _floor_shares(unit, count, _totals_by_person(person, count))
-    return sum_by_cell(cell, mass, level=level, unit=unit)
+def _sum_by_key(keys: Integers, mass: Integers, *, key: RowKey, unit: int) -> tuple[MassMap, ...]:
+    """Sums by key, of (r,) keys and (r,) mass units in any order."""
+    bits = _bits(mass)
+    if _bits(keys) + bits > _INTEGER_BITS:
+        order = np.argsort(keys, kind="stable")
+        keys, mass = keys[order], mass[order]
+        starts = _run_starts(keys)
+        return key.mass_maps(*_without_zeros(keys[starts], _run_sums(mass, starts)), unit=unit)
+    return key.mass_maps(*_sums_of_pairs(keys << bits | mass, bits), unit=unit)
 
 
-def _counted(number: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
-    """(number, cell, rows) of each pair that occurs, ordered."""
-    bits = _bits(cell)
-    if (
-        _bits(number) + bits > _INTEGER_BITS
-    ):  # grids finer than any map: their cells by rank, which is short, too
-        values, rank = np.unique(cell, return_inverse=True)
+def _counted(number: Integers, keys: Integers) -> tuple[Integers, Integers, Integers]:
+    """Returns (number, key, rows) of each pair that occurs, ordered."""
+    bits = _bits(keys)
+    if _bits(number) + bits > _INTEGER_BITS:
+        # Grids finer than any map: their cells by rank, which is short, too.
+        values, rank = np.unique(keys, return_inverse=True)
         number, rank, count = _counted(number, rank)
         return number, values[rank], count
-    pair = np.sort(number << bits | cell)
+    pair = np.sort(number << bits | keys)
     starts = _run_starts(pair)
     count = _run_lengths(starts, pair.size)
     pair = pair[starts]
     return pair >> bits, pair & ((1 << bits) - 1), count
 
 
-def _sums_of_pairs(pairs: Integers, bits: int, *, level: int, unit: int) -> MassMap:
-    """The sum by cell, of cells with masses of so many bits below them; they are written over."""
+def _sums_of_pairs(pairs: Integers, bits: int) -> tuple[Integers, Integers]:
+    """Sums by key, of keys with masses of so many bits below them; the pairs are written over."""
     pairs.sort()
-    parts = _cut(pairs, bits)
-    cell, mass, filled = pairs, np.empty_like(pairs), 0
-    for some in parts:
-        cells = some >> bits
-        starts = _run_starts(cells)
+    keys, mass, filled = pairs, np.empty_like(pairs), 0
+    for part in _cut(pairs, bits):
+        keys_of_each = part >> bits
+        starts = _run_starts(keys_of_each)
         done = slice(filled, filled := filled + starts.size)  # never beyond what is summed
-        mass[done] = _run_sums(some & ((1 << bits) - 1), starts)
-        cell[done] = cells[starts]
+        mass[done] = _run_sums(part & ((1 << bits) - 1), starts)
+        keys[done] = keys_of_each[starts]
     if 2 * filled < pairs.size:
-        return _without_zeros(cell[:filled].copy(), mass[:filled].copy(), level=level, unit=unit)
-    return _without_zeros(cell[:filled], mass[:filled], level=level, unit=unit)
+        return _without_zeros(keys[:filled].copy(), mass[:filled].copy())
+    return _without_zeros(keys[:filled], mass[:filled])
 
 
 def _cut(pairs: Integers, bits: int) -> list[Integers]:
-    """Parts of about `_IN_CACHE` rows, each with all rows of its cells."""
+    """Returns parts of about `_IN_CACHE` rows, each with all rows of its keys."""
     near = pairs[_IN_CACHE::_IN_CACHE] >> bits << bits
     return np.split(pairs, np.unique(np.searchsorted(pairs, near)))
 
 
-def _without_zeros(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
-    kept = mass > 0
-    if not kept.all():
-        cell, mass = cell[kept], mass[kept]
-    return MassMap(level=level, unit=unit, cells=cell, masses=mass)
+def _without_zeros(keys: Integers, mass: Integers) -> tuple[Integers, Integers]:
+    positive = mass > 0
+    return (keys, mass) if positive.all() else (keys[positive], mass[positive])
 
 
 def _bits(values: Integers) -> int:
-    """That hold every value; none is negative."""
+    """Returns how many bits hold every value; none is negative."""
     return int(values.max(initial=0)).bit_length()
 
 
 def _mean_parts(sums: Integers, count: Integers) -> Integers:
-    """The nearest whole part to Σ (2 · cell + 1) / count: the middles of cells, in parts of half a cell."""
+    """Returns the nearest whole part to Σ (2 · cell + 1) / count: the middles of cells, in half cells."""
     twice = 2 * (2 * sums + count)
     nearest: Integers = (twice + count) // (2 * count)
     return nearest
 
 
 def _totals_by_person(person: Integers, count: Integers) -> Integers:
-    """Each row's person's number of check-ins."""
+    """Returns each row's person's number of check-ins."""
     starts = _run_starts(person)
     return np.repeat(_run_sums(count, starts), _run_lengths(starts, person.size))
 
 
 def _floor_shares(unit: int, count: Integers, total: Integers) -> Integers:
-    """floor(unit · count / total); Python's integers where the product would leave 63 bits."""
+    """Returns floor(unit · count / total)."""
+    # Python's integers where the product would leave 63 bits.
     if count.size and unit * int(count.max()) >= 2**63:
         exact: Integers = (unit * count.astype(object) // total.astype(object)).astype(np.int64)
         return exact
@@ -274,7 +280,7 @@ def _floor_shares(unit: int, count: Integers, total: Integers) -> Integers:
 
 
 def _run_starts(*keys: Integers) -> Integers:
-    """Where a row differs from the one before in any key; empty for no rows."""
+    """Returns where a row differs from the one before in any key; nothing for no rows."""
     changed = np.zeros(keys[0].size, np.bool_)
     changed[:1] = True
     for key in keys:

@@ -11,7 +11,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IntervalSums:
-    """Masses of cells of one level as running totals: what an interval holds is one difference."""
+    """Holds masses of cells of one level as running totals: what an interval holds is one difference."""
 
     level: int
     cells: Integers = field(repr=False)  # (m,) Morton codes, ascending, unique
@@ -19,14 +19,14 @@ class IntervalSums:
 
     @classmethod
     def of(cls, level: int, cells: Integers, masses: Integers) -> Self:
-        """From the mass of each cell, (m,)."""
+        """Sums the mass of each cell, (m,)."""
         totals = np.empty(masses.size + 1, np.int64)
         totals[0] = 0
         np.cumsum(masses, out=totals[1:])
         return cls(level=level, cells=cells, totals=totals)
 
     def within(self, levels: Integers | int, prefixes: Integers) -> Integers:
-        """(k,) mass units of cells by level, at most that of the masses, and Morton code at that level."""
+        """Returns (k,) mass units of cells by level, at most that of the masses, and Morton code there."""
         up = 2 * (self.level - levels)
         return self._before((prefixes + 1) << up) - self._before(prefixes << up)
 

@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemRecords:
-    """The records of the k persons with check-ins, one row a person and cell, ordered by person.
+    """Holds the records of the k persons with check-ins, one row a person and cell, ordered by person.
 
     It says nothing of who they are. Errors: ValueError, without any value in it.
     """
@@ -35,8 +35,8 @@ class ItemRecords:
             raise ValueError("cells are Morton codes of the level")
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Those of different persons, of one level; at least one."""
+    def concatenated(cls, parts: Sequence[Self]) -> Self:
+        """Concatenates records of different persons, of one level; at least one of them."""
         if any(part.level != parts[0].level for part in parts):
             raise ValueError("records of different levels cannot be joined")
         rows, cells, counts = (
@@ -46,11 +46,11 @@ class ItemRecords:
 
     @property
     def persons(self) -> int:
-        """How many have check-ins; data."""
+        """Returns how many have check-ins; data."""
         return self.rows.size
 
     @property
     def lengths(self) -> Integers:
-        """`(k,)` check-ins of each."""
+        """Returns the check-ins of each, `(k,)`."""
         ends = np.cumsum(self.counts)[np.cumsum(self.rows) - 1] if self.rows.size else self.rows
         return np.diff(ends, prepend=0)

@@ -1,4 +1,4 @@
-"""Persons' masses over the cells of one level, in integers."""
+"""Holds persons' masses over the cells of one level, in integers."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,7 +16,7 @@ MASS_LIMIT: Final = 2**62  # total mass units, half of int64 so that noise can b
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MassMap:
-    """The sum of persons' masses over the cells of one level, in integers.
+    """Holds the sum of persons' masses over the cells of one level, in integers.
 
     Neighbours differ by at most `unit` in L1 (one person), 2·unit when a record is replaced.
     Errors: ValueError, without any value in it.
@@ -39,5 +39,5 @@ class MassMap:
             raise ValueError("masses must be above 0 and sum to less than 2^62")
 
     def interval_sums(self) -> IntervalSums:
-        """What quadtree cells of any level hold."""
+        """Returns running totals, which say what quadtree cells of any level hold."""
         return IntervalSums.of(self.level, self.cells, self.masses)

@@ -1,4 +1,4 @@
-"""The mean positions of persons' records, summed, in integers."""
+"""Holds the mean positions of persons' records, summed, in integers."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,7 +11,7 @@ MOST_PERSONS: Final = 2**31  # sums of positions fit 63 bits
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordMeans:
-    """The sum over all persons of their record's mean position, in integers.
+    """Holds the sum over all persons of their record's mean position, in integers.
 
     x counts from west to east, y from south to north, each in 1/`PARTS` of the region a person.
     Neighbours exchange one record: they differ by one person's move. Errors: ValueError, without a value.

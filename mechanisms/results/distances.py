@@ -65,7 +65,7 @@ class Places:
         if isinstance(value, cls):
             return value
         places = geojson.read(
-            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_place_of_text, made=_place
+            "places", value, most=MOST_PLACES, allowed=_ALLOWED, of_pair=_place_of_text, of_feature=_place
         )
         return cls(places)
 

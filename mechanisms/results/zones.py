@@ -71,7 +71,9 @@ class Zones:
         if isinstance(value, cls):
             return value
         return cls(
-            geojson.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_zone_of_text, made=_zone)
+            geojson.read(
+                "zones", value, most=MOST_ZONES, allowed=_ALLOWED, of_pair=_zone_of_text, of_feature=_zone
+            )
         )
 
 

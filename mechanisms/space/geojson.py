@@ -22,7 +22,7 @@ _MALFORMED: Final = (
 )
 
 Corner: TypeAlias = tuple[int, int]  # longitude, latitude
-Thing = TypeVar("Thing")
+Shape = TypeVar("Shape")
 
 
 def read(
@@ -31,20 +31,21 @@ def read(
     *,
     most: int,
     allowed: str,
-    spelled: Callable[[Any, Any], Thing],
-    made: Callable[[Mapping[str, Any], int], Thing],
-) -> tuple[Thing, ...]:
-    """From GeoJSON, as text or as an object: a geometry, a feature or a collection; or the one spelling,
+    of_pair: Callable[[Any, Any], Shape],
+    of_feature: Callable[[Mapping[str, Any], int], Shape],
+) -> tuple[Shape, ...]:
+    """Reads GeoJSON, as text or as an object: a geometry, a feature or a collection; or the one spelling,
     a list of [name, content].
 
-    spelled: of the latter's two; made: of a feature and its number. Errors: `ParameterError`.
+    of_pair: reads a name and its content; of_feature: reads a feature and its number.
+    Errors: `ParameterError`.
     """
     try:
         body = json.loads(value) if isinstance(value, str) and len(value) <= LONGEST_TEXT else value
         if isinstance(body, list):
-            return tuple(spelled(name, content) for name, content in body)
+            return tuple(of_pair(name, content) for name, content in body)
         features = _features(body, parameter, most)
-        return tuple(made(feature, place) for place, feature in enumerate(features, start=1))
+        return tuple(of_feature(feature, place) for place, feature in enumerate(features, start=1))
     except _MALFORMED as error:
         if isinstance(error, ParameterError):
             raise
@@ -52,7 +53,7 @@ def read(
 
 
 def check_name(parameter: str, name: object) -> None:
-    """Errors: `ParameterError`."""
+    """Refuses what is no name of a shape. Errors: `ParameterError`."""
     if not (isinstance(name, str) and name.isprintable() and 1 <= len(name) <= LONGEST_NAME):
         raise ParameterError(parameter, "a name", f"names of 1 to {LONGEST_NAME} characters that print")
 
@@ -62,7 +63,7 @@ def on_earth(corner: Corner) -> bool:
 
 
 def name_of(feature: Mapping[str, Any], otherwise: str) -> str:
-    """Its property `name` or `title`, a text or a number. Errors: TypeError for anything else."""
+    """Returns its property `name` or `title`, a text or a number. Errors: TypeError for anything else."""
     facts = feature.get("properties") or {}
     name = facts.get("name") or facts.get("title") or otherwise
     if not isinstance(name, str | int | float):
@@ -71,19 +72,19 @@ def name_of(feature: Mapping[str, Any], otherwise: str) -> str:
 
 
 def corner(lon: float, lat: float, *_: float) -> Corner:
-    """Errors: TypeError for what are no numbers."""
+    """Returns a corner in whole parts of a degree. Errors: TypeError for what are no numbers."""
     if any(isinstance(degrees, bool) or not isinstance(degrees, int | float) for degrees in (lon, lat)):
         raise TypeError
     return round(lon * PER_DEGREE), round(lat * PER_DEGREE)
 
 
 def packed(magic: bytes, body: object) -> bytes:
-    """Versioned and compressed; the same body gives the same bytes."""
+    """Compresses a body behind its version; the same body gives the same bytes."""
     return magic + zlib.compress(json.dumps(body).encode(), 6)
 
 
 def unpacked(magic: bytes, data: bytes) -> Any:
-    """What `packed` wrote. Errors: ValueError, zlib.error for anything else."""
+    """Reads what `packed` wrote. Errors: ValueError, zlib.error for anything else."""
     stream = zlib.decompressobj()
     content = stream.decompress(data.removeprefix(magic), _LARGEST_RESULT)
     if not stream.eof or stream.unused_data:
@@ -93,7 +94,7 @@ def unpacked(magic: bytes, data: bytes) -> Any:
 
 def _features(body: Any, parameter: str, most: int) -> Sequence[Mapping[str, Any]]:
     if body["type"] == "FeatureCollection":
-        found: Sequence[Mapping[str, Any]] = body["features"]
-        in_range(1, most, **{parameter: len(found)})
-        return found
+        features: Sequence[Mapping[str, Any]] = body["features"]
+        in_range(1, most, **{parameter: len(features)})
+        return features
     return [body if body["type"] == "Feature" else {"geometry": body}]

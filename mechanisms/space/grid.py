@@ -1,4 +1,4 @@
-"""Regions in degrees, their quadtree cells, and Morton codes."""
+"""Divides regions in degrees into quadtree cells with Morton codes."""
 
 import math
 import re
@@ -26,7 +26,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A public rectangle in WGS84 degrees. Cells are half-open to the east and north; the region's own
+    """Holds a public rectangle in WGS84 degrees. Cells are half-open to the east and north; the region's own
     east and north border belongs to its last cells.
 
     Metres are those of a local equirectangular projection: WGS84 lengths of a degree at the middle
@@ -55,7 +55,7 @@ class Region:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The region of "west,south,east,north" in degrees. Errors: `ParameterError`."""
+        """Reads the region of "west,south,east,north" in degrees. Errors: `ParameterError`."""
         parts = text.split(",") if len(text) <= 200 else []
         if len(parts) != 4 or not all(_DEGREES.fullmatch(part) for part in parts):
             raise ParameterError("bbox", text, "four decimal numbers west,south,east,north in degrees")
@@ -66,17 +66,17 @@ class Region:
 
     @property
     def width_m(self) -> float:
-        """Metres from west to east at the middle latitude."""
+        """Returns metres from west to east at the middle latitude."""
         return (self.east - self.west) * _degree_lengths_m(self._middle)[1]
 
     @property
     def height_m(self) -> float:
-        """Metres from south to north."""
+        """Returns metres from south to north."""
         return (self.north - self.south) * _degree_lengths_m(self._middle)[0]
 
     @property
     def diameter_m(self) -> float:
-        """The largest straight distance between two points of the region, in metres.
+        """Returns the largest straight distance between two points of the region, in metres.
 
         A geodesic may be longer. Yet a loss that is claimed for so many metres on the ground covers any two
         places of the region: it is the one at `stretch` times as many in the projection, and `stretch` ≥ 1.
@@ -85,7 +85,7 @@ class Region:
 
     @property
     def stretch(self) -> float:
-        """Bound on projected distance / geodesic on WGS84 for any two places of the region, at least 1;
+        """Bounds projected distance / geodesic on WGS84 for any two places of the region, at least 1;
         infinite at a pole and from about 179.4 degrees of longitude on.
 
         Proof. Take a shortest geodesic between them. With reduced latitudes, tan β = (1 - f) tan φ, it is an
@@ -108,7 +108,7 @@ class Region:
 
     @property
     def shrink(self) -> float:
-        """Bound on geodesic / projected distance for any two places of the region, at least 1.
+        """Bounds geodesic / projected distance for any two places of the region, at least 1.
 
         The straight line between them stays in the region, and no geodesic is longer than it is on the
         ground: a step of it grows at most by the ratio of parallels where they are longest, or of meridians.
@@ -119,12 +119,12 @@ class Region:
         return max(_degree_lengths_m(self._nearest_to_equator)[1] / ours[1], meridians) * (1 + _ROUNDING)
 
     def contains(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.bool_]:
-        """Which points (degrees) lie in the region, its whole border included; NaN does not."""
+        """Tells which points (degrees) lie in the region, its whole border included; NaN does not."""
         y, x = np.asarray(lat, np.float64), np.asarray(lon, np.float64)
         return (x >= self.west) & (x <= self.east) & (y >= self.south) & (y <= self.north)
 
     def clamped(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """Latitudes and longitudes of points (degrees), each cut to the region by itself.
+        """Returns latitudes and longitudes of points (degrees), each cut to the region by itself.
 
         A longitude goes to the border that is nearer around the earth, to the east one where both are as
         near: 179.9° W lies just east of a region that ends at 180°.
@@ -137,21 +137,21 @@ class Region:
         return np.clip(np.asarray(lat, np.float64), self.south, self.north), x
 
     def morton(self, lat: ArrayLike, lon: ArrayLike, level: int = FINEST_LEVEL) -> Codes:
-        """Codes of the cells that hold the points (degrees), `clamped` to the region."""
+        """Returns codes of the cells that hold the points (degrees), `clamped` to the region."""
         in_range(0, FINEST_LEVEL, level=level)
         y, x = self.clamped(lat, lon)
         columns = _index(x, self.west, self.east, level)
         return morton_encode(columns, _index(y, self.south, self.north, level), level)
 
     def cell_bounds(self, level: int, prefixes: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
-        """West, south, east and north (degrees) of cells of one level, each shaped as `prefixes`."""
+        """Returns west, south, east and north (degrees) of cells of one level, each shaped as `prefixes`."""
         x, y = morton_decode(prefixes, level)
         west, east = _edges(x, self.west, self.east, level)
         south, north = _edges(y, self.south, self.north, level)
         return west, south, east, north
 
     def to_metres(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """(x, y) in metres east and north of the south-west corner."""
+        """Returns (x, y) in metres east and north of the south-west corner."""
         north_m, east_m = _degree_lengths_m(self._middle)
         x = (np.asarray(lon, np.float64) - self.west) * east_m
         return x, (np.asarray(lat, np.float64) - self.south) * north_m
@@ -166,24 +166,27 @@ class Region:
 
 
 def morton_encode(x: ArrayLike, y: ArrayLike, level: int) -> Codes:
-    """Codes of cells by column from the west and row from the south; y gives the higher bit of each pair."""
+    """Returns codes of cells by column from the west and row from the south.
+
+    y gives the higher bit of each pair.
+    """
     columns, rows = _checked(x, 1 << level, "x"), _checked(y, 1 << level, "y")
     return (_spread(columns) | (_spread(rows) << np.uint64(1))).astype(np.int64)
 
 
 def morton_decode(codes: ArrayLike, level: int) -> tuple[Codes, Codes]:
-    """(x, y) of codes: column from the west, row from the south."""
+    """Returns (x, y) of codes: column from the west, row from the south."""
     bits = _checked(codes, 4**level, "codes")
     return _gather(bits).astype(np.int64), _gather(bits >> np.uint64(1)).astype(np.int64)
 
 
 def parent(codes: ArrayLike, up: int = 1) -> Codes:
-    """Codes of the cells that hold them, `up` levels coarser."""
+    """Returns codes of the cells that hold them, `up` levels coarser."""
     return np.asarray(codes, np.int64) >> (2 * up)
 
 
 def children(codes: ArrayLike) -> Codes:
-    """The four cells of each code one level finer, in Morton order: shape `(4 · m,)` for `(m,)`."""
+    """Returns the four cells of each code one level finer, in Morton order: shape `(4 · m,)` for `(m,)`."""
     first = np.asarray(codes, np.int64).reshape(-1, 1) << 2
     return (first + np.arange(4, dtype=np.int64)).ravel()
 
@@ -195,15 +198,15 @@ _DEGREES = re.compile(r" *[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]
 def paint(grid: NDArray[Any], levels: NDArray[np.uint8], prefixes: Codes, values: NDArray[Any]) -> None:
     """Gives the cells of each square its value. grid: `(side, side)`, row 0 north, column 0 west."""
     for level in np.unique(levels).tolist():
-        chosen = levels == level
+        of_level = levels == level
         across, block = 1 << level, len(grid) >> level
-        x, y = morton_decode(prefixes[chosen], level)
+        x, y = morton_decode(prefixes[of_level], level)
         blocks = grid.reshape(across, block, across, block)
-        blocks[across - 1 - y, :, x, :] = values[chosen][:, np.newaxis, np.newaxis]
+        blocks[across - 1 - y, :, x, :] = values[of_level][:, np.newaxis, np.newaxis]
 
 
 def _degree_lengths_m(latitude: float) -> tuple[float, float]:
-    """Metres of a degree northwards (meridian) and eastwards (parallel) on WGS84."""
+    """Returns metres of a degree northwards (meridian) and eastwards (parallel) on WGS84."""
     phi = math.radians(latitude)
     w = 1 - _ECCENTRICITY_SQUARED * math.sin(phi) ** 2
     meridian = _EQUATOR_RADIUS_M * (1 - _ECCENTRICITY_SQUARED) / w**1.5
@@ -212,12 +215,12 @@ def _degree_lengths_m(latitude: float) -> tuple[float, float]:
 
 
 def _reduced_tangent(latitude: float) -> float:
-    """tan β of a latitude in degrees."""
+    """Returns tan β of a latitude in degrees."""
     return _POLAR_AXIS * math.tan(math.radians(latitude))
 
 
 def _index(coordinate: Floats, low: float, high: float, level: int) -> Codes:
-    """The last cell of an axis whose lower edge is not above the coordinate, clamped to the axis."""
+    """Returns the last cell of an axis whose lower edge is not above the coordinate, clamped to the axis."""
     count = 1 << level
     guess = np.floor((coordinate - low) / ((high - low) / count))
     index = np.fmax(np.fmin(guess, count - 1), 0).astype(np.int64)  # fmin, fmax: total even for NaN
@@ -229,7 +232,8 @@ def _index(coordinate: Floats, low: float, high: float, level: int) -> Codes:
 
 
 def _edges(index: Codes, low: float, high: float, level: int) -> tuple[Floats, Floats]:
-    """Edges of cells of an axis. Dividing by 2^level is exact, so levels share their edges bit for bit."""
+    """Returns lower and upper edges of cells of an axis."""
+    # Dividing by 2^level is exact, so levels share their edges bit for bit.
     step = (high - low) / (1 << level)
     position = index.astype(np.float64)
     upper = np.where(index == (1 << level) - 1, high, low + (position + 1) * step)
@@ -259,14 +263,14 @@ _LOW_HALF = (np.uint64(0), np.uint64(0x00000000FFFFFFFF))
 
 
 def _spread(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Bit i moves to bit 2i."""
+    """Moves bit i to bit 2i."""
     for shift, mask in _MASKS:
         bits = (bits | (bits << shift)) & mask
     return bits
 
 
 def _gather(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Bit 2i moves to bit i; odd bits are dropped."""
+    """Moves bit 2i to bit i; drops odd bits."""
     bits = bits & _MASKS[-1][1]
     for (shift, _), (_, mask) in zip(reversed(_MASKS), [*reversed(_MASKS[:-1]), _LOW_HALF], strict=True):
         bits = (bits | (bits >> shift)) & mask

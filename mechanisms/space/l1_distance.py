@@ -7,7 +7,7 @@ Points = NDArray[np.int64]
 
 
 def nearest(points: Points, centres: Points) -> NDArray[np.int64]:
-    """`(m,)` which centre is nearest in L1; of equally near ones the first."""
+    """Returns `(m,)` which centre is nearest in L1; of equally near ones the first."""
     owner, best = np.zeros(len(points), np.int64), l1_distances(points, centres[0])
     for place, centre in enumerate(centres[1:], start=1):
         distance = l1_distances(points, centre)
@@ -18,6 +18,6 @@ def nearest(points: Points, centres: Points) -> NDArray[np.int64]:
 
 
 def l1_distances(points: Points, centre: Points) -> NDArray[np.int64]:
-    """`(m,)` distances, in the coordinates' unit."""
-    found: NDArray[np.int64] = np.abs(points - centre).sum(axis=1)
-    return found
+    """Returns `(m,)` distances, in the coordinates' unit."""
+    distances: NDArray[np.int64] = np.abs(points - centre).sum(axis=1)
+    return distances

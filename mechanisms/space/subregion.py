@@ -1,4 +1,4 @@
-"""A rectangle of a region, between finest grid lines, so that everything about it is in integers.
+"""Cuts a rectangle out of a region, between finest grid lines, so that everything about it is in integers.
 
 A rectangle has a grid of its own, which lines up with none of the region's coarser cells. A check-in lies
 where its finest cell begins: millimetres, not more, separate that from the point itself.
@@ -23,7 +23,7 @@ Range = tuple[int, int]  # first and last Morton code at the finest level
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """Edges as finest grid lines of a region; half-open to the east and north, as cells are."""
+    """Holds edges as finest grid lines of a region; half-open to the east and north, as cells are."""
 
     west: int
     south: int
@@ -37,7 +37,7 @@ class Rectangle:
 
     @classmethod
     def nearest(cls, region: Region, box: Region) -> Self:
-        """The rectangle whose edges are nearest to those of a box in degrees that lies in the region.
+        """Returns the rectangle whose edges are nearest to those of a box in degrees that lies in the region.
 
         Errors: `ParameterError` when too little is left between the lines for a `Region`.
         """
@@ -53,21 +53,21 @@ class Rectangle:
 
     @property
     def edges(self) -> tuple[int, int, int, int]:
-        """West, south, east and north."""
+        """Returns west, south, east and north."""
         return self.west, self.south, self.east, self.north
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of its region."""
+        """Tells whether it is all of its region."""
         return self.edges == (0, 0, LINES, LINES)
 
     @property
     def shorter_side(self) -> int:
-        """Finest cells along its shorter side: no grid of it can usefully have more."""
+        """Returns the finest cells along its shorter side: no grid of it can usefully have more."""
         return min(self.east - self.west, self.north - self.south)
 
     def region(self, region: Region) -> Region:
-        """The rectangle in degrees."""
+        """Returns the rectangle in degrees."""
         return Region(
             _degrees(self.west, region.west, region.east),
             _degrees(self.south, region.south, region.north),
@@ -76,7 +76,7 @@ class Rectangle:
         )
 
     def cells(self, codes: ArrayLike, level: int) -> tuple[NDArray[np.bool_], Codes]:
-        """Which finest cells of the region lie in the rectangle, and its own cells that hold those.
+        """Returns which finest cells of the region lie in the rectangle, and its own cells that hold those.
 
         codes: (m,) Morton codes of the region's finest cells. Returns a mask (m,) and the Morton codes at
         `level` in the rectangle's grid, (k,) for the k cells that lie in it.
@@ -90,24 +90,24 @@ class Rectangle:
         return inside, morton_encode(column, row, level)
 
     def ranges(self, most: int = MOST_RANGES) -> list[Range]:
-        """At most that many disjoint ranges of finest Morton codes, which hold every cell of the rectangle.
+        """Returns at most so many disjoint ranges of finest Morton codes, which hold all of its cells.
 
         From the whole grid on, cells on the rectangle's border are divided as long as few ranges are left.
         """
-        found, settled, border = [(0, LINES**2 - 1)], list[Range](), np.zeros(1, np.int64)
+        ranges, settled, border = [(0, LINES**2 - 1)], list[Range](), np.zeros(1, np.int64)
         for level in range(1, FINEST_LEVEL + 1):
             full, border = self._divided(border, level)
-            settled = _joined([*settled, *_spans(full, level)])
-            ranges = _joined([*settled, *_spans(border, level)])
-            if len(ranges) > most:
+            settled = _merge([*settled, *_spans(full, level)])
+            finer = _merge([*settled, *_spans(border, level)])
+            if len(finer) > most:
                 break
-            found = ranges
+            ranges = finer
             if not 0 < border.size <= _MOST_CELLS:
                 break
-        return found
+        return ranges
 
     def _divided(self, border: Codes, level: int) -> tuple[Codes, Codes]:
-        """The children of cells: those wholly in it, and those partly."""
+        """Returns the children of cells: those wholly in it, and those partly."""
         codes = children(border)
         x, y = morton_decode(codes, level)
         up = FINEST_LEVEL - level
@@ -118,12 +118,12 @@ class Rectangle:
 
 
 def _nearest_line(degrees: float, low: float, high: float) -> int:
-    """Exact: the doubles are taken at their values; half-way lines go to the even one."""
+    """Returns the line exactly: doubles are taken at their values; half-way lines go to the even one."""
     return round((Fraction(degrees) - Fraction(low)) * LINES / (Fraction(high) - Fraction(low)))
 
 
 def _degrees(line: int, low: float, high: float) -> float:
-    """The double nearest to the line, so that the line is nearest to it in turn."""
+    """Returns the double nearest to the line, so that the line is nearest to it in turn."""
     return float(Fraction(low) + (Fraction(high) - Fraction(low)) * line / LINES)
 
 
@@ -132,12 +132,12 @@ def _spans(codes: Codes, level: int) -> list[Range]:
     return [(code << up, ((code + 1) << up) - 1) for code in codes.tolist()]
 
 
-def _joined(ranges: list[Range]) -> list[Range]:
-    """Ascending, neighbours made one."""
-    joined: list[Range] = []
+def _merge(ranges: list[Range]) -> list[Range]:
+    """Returns them ascending, neighbours made one."""
+    merged: list[Range] = []
     for first, last in sorted(ranges):
-        if joined and joined[-1][1] + 1 == first:
-            joined[-1] = (joined[-1][0], last)
+        if merged and merged[-1][1] + 1 == first:
+            merged[-1] = (merged[-1][0], last)
         else:
-            joined.append((first, last))
-    return joined
+            merged.append((first, last))
+    return merged

@@ -35,7 +35,8 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from heatmaps.sources import engine, manifest, question, sources_file  # noqa: E402
-from heatmaps.sources.question import Columns, Part  # noqa: E402
+from heatmaps.sources.question import ColumnKinds, LakeScope  # noqa: E402
+from mechanisms.records.row_key import RowKey  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
 from tests.benchmarks.measure import Figure, Size  # noqa: E402
 from tests.sources import killed  # noqa: E402
@@ -54,7 +55,7 @@ MOST_BYTES = 2 * 2**30  # of an executor
 CHECKINS_A_PERSON, OPTED_OUT = 10, 1000
 ROWS_OF_A_FILE = 5_000_000
 REGION, LEVEL, UNIT = Region(0, 0, 1, 1), 10, 2**40
-COLUMNS = Columns(user="text", time="instant", opted_out="text")
+COLUMNS = ColumnKinds(user="text", time="instant", opted_out="text")
 SETTINGS = SAFE | {"spark.sql.shuffle.partitions": "32"}
 LOOK_SECONDS = 0.2
 
@@ -117,7 +118,7 @@ def fill(lake: Lake, count: int) -> None:
 def summed(lake: Lake, count: int, kill_after: float | None) -> tuple[dict[str, float], pa.Table]:
     """Seconds and peaks, and the masses as rows (cell_row, cell_column, mass) in order."""
     source = sources_file.read(lake.sources_file)["trips"]
-    text = question.masses(COLUMNS, Part(region=REGION), level=LEVEL, unit=UNIT)
+    text = question.masses(COLUMNS, LakeScope(region=REGION), RowKey(level=LEVEL), unit=UNIT)
     with Watch(lake.server) as watch:
         killer = None if kill_after is None else threading.Timer(kill_after, watch.kill)
         if killer is not None:

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,9 +16,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from heatmaps import exports
+from heatmaps.data_slice import moment_text
+from heatmaps.ingest.formats.points import read_points
 from heatmaps.management import offline
 from mechanisms.guarantee import Guarantee
+from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import Region, morton_encode
+from mechanisms.space.subregion import LINES, Rectangle
 from tests.ingest.formats.written import FORMATS
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +156,41 @@ def test_it_lets_each_person_weigh_one_over_all_files_and_only_inside_the_box(tm
     found = dict(zip(recorder.masses.cells.tolist(), recorder.masses.masses.tolist(), strict=True))
     assert found == dict(zip(cells, [2**10 * 2 // 3, 2**10 // 3, 2**10], strict=True))
     assert set(drawn.seconds) == {"read", "aggregate", "release"}
+
+
+@pytest.mark.parametrize("part", [None, Rectangle(5, 7, LINES // 3, LINES // 2)])
+def test_bins_of_time_share_what_a_person_weighs(tmp_path, part):
+    rng, region, unit = random.Random(part is None), Region.parse(BOX), 2**20
+    key = RowKey(level=3, rectangle=part, bins=TimeBins(start=7, width=3600, count=24))
+    rows, records = [], defaultdict(Counter)
+    for _ in range(400):
+        user, lat, lon = f"u{rng.randrange(9)}", rng.uniform(29, 32), rng.uniform(-99, -97)
+        second = rng.choice([None, rng.randrange(10**8)])
+        rows.append(f"{user},{'' if second is None else moment_text(second)},{lat!r},{lon!r}")
+        if region.contains([lat], [lon])[0] and second is not None:
+            _, cells = key.of_cells(region.morton([lat], [lon]))
+            if cells.size:
+                records[user][(second - 7) // 3600 % 24, int(cells[0])] += 1
+    path = tmp_path / "times.csv"
+    path.write_text("user,time,lat,lon\n" + "\n".join(rows))
+
+    points = read_points([path], region=region, max_rejected_share=Fraction(0), with_times=True)
+    found = offline.masses_of_points(points, region, key, unit=unit)
+
+    expected = Counter()
+    for record in records.values():
+        shares = {pair: unit * count // record.total() for pair, count in record.items()}
+        assert unit - len(shares) < sum(shares.values()) <= unit
+        expected.update(shares)
+    assert len(found) == 24
+    assert {
+        (number, cell): mass
+        for number, of_bin in enumerate(found)
+        for cell, mass in zip(of_bin.cells.tolist(), of_bin.masses.tolist(), strict=True)
+    } == expected
+    untimed = read_points([path], region=region, max_rejected_share=Fraction(0))
+    with pytest.raises(ValueError, match="bins need times"):
+        offline.masses_of_points(untimed, region, key, unit=unit)
 
 
 def test_it_reports_the_few_rows_it_leaves_out(tmp_path):

@@ -3,6 +3,7 @@ records and means are those of the definition, exactly."""
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from uuid import uuid4
 
@@ -23,6 +24,7 @@ from heatmaps.models.packed import SLOTS
 from heatmaps.person_hashes import from_rows
 from mechanisms.guarantee import Relation
 from mechanisms.records import aggregation
+from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode
 from mechanisms.space.subregion import LINES, Rectangle
 from tests.services import seed
@@ -47,6 +49,14 @@ slices = st.builds(
     lambda period, part: DataSlice(since=period[0], until=period[1], rectangle=part and Rectangle(*part)),
     st.sampled_from([(None, None), (5, None), (None, 20), (5, 20)]),
     st.one_of(st.none(), parts),
+)
+
+
+time_bins = st.builds(
+    lambda start, width, count: TimeBins(start=start, width=width, count=count),
+    st.sampled_from([-2_000_000_007, -3, 0, 13, 4_000_000_000]),
+    st.sampled_from([1, 7, 10]),
+    st.sampled_from([1, 2, 24]),
 )
 
 
@@ -162,6 +172,76 @@ def test_slots_sum_to_the_definition(
             check(dataset, made[again], held[again], data_slice, level=level, unit=unit)
 
 
+@settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    first=st.lists(checkins, max_size=30),
+    second=st.lists(checkins, max_size=30),
+    data_slice=slices,
+    bins=time_bins,
+    level=st.sampled_from([0, 1, 6, 16, 31]),
+    unit=st.sampled_from(UNITS),
+    at_once=st.sampled_from([3, 25, 10**6]),
+    packed=st.sampled_from([(0,), (1,), (0, 1)]),
+)
+def test_bins_of_time_share_each_persons_unit(
+    versions, *, first, second, data_slice, bins, level, unit, at_once, packed
+):
+    """By SQL, from rows and from columns; a slot is read with the times that were packed."""
+    if level == FINEST_LEVEL:
+        bins = replace(bins, count=min(bins.count, 2))
+    dataset, made = versions(first, second, None)
+    expected = by_bin(first + second, data_slice, bins, level, unit)
+    key = RowKey(level=level, rectangle=data_slice.rectangle, bins=bins)
+
+    def read():
+        whole = masses.read_by_bin(dataset, made[1], level=level, unit=unit, bins=bins, data_slice=data_slice)
+        assert len(whole) == bins.count
+        assert list(map(as_dict, whole)) == expected
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgresql, "ROWS_AT_ONCE", at_once)
+        patch.setattr(sqlite, "CHUNK_ROWS", 11)
+        read()
+        in_database = sqlite.masses(dataset, made[1], data_slice, key, unit=unit)
+        assert list(map(as_dict, in_database)) == expected
+        if connection.vendor == "postgresql":
+            for number in packed:
+                pack_all_of(made[number])
+            read()
+
+
+def test_one_bin_of_check_ins_with_times_says_what_no_bins_say(versions):
+    rows = [((number % 5, 0), number * 2**40 + number, number, number % 7 == 0) for number in range(90)]
+    dataset, (_, version) = versions(rows[:40], rows[40:], None)
+    question = {"level": 16, "unit": 2**24}
+    [one] = masses.read_by_bin(dataset, version, bins=TimeBins(start=3, width=50, count=1), **question)
+    without = masses.read(dataset, version, **question)
+    assert one.cells.tobytes() == without.cells.tobytes()
+    assert one.masses.tobytes() == without.masses.tobytes()
+
+
+def by_bin(content, data_slice, bins, level, unit):
+    """{cell: mass} of each bin: a person's check-ins with a time inside weigh 1 over all of them together."""
+    records = defaultdict(Counter)
+    for person, cell, time, outside in counted(content, data_slice):
+        own = own_cell(cell, data_slice.rectangle, level)
+        if not outside and own is not None and time != NONE:
+            records[person][math.floor(Fraction(time - bins.start, bins.width)) % bins.count, own] += 1
+    maps = [Counter() for _ in range(bins.count)]
+    for record in records.values():
+        shares = {key: math.floor(unit * Fraction(n, record.total())) for key, n in record.items()}
+        assert sum(shares.values()) <= unit
+        for (number, cell), mass in shares.items():
+            maps[number][cell] += mass
+    return [{cell: mass for cell, mass in of_bin.items() if mass} for of_bin in maps]
+
+
 @pytest.mark.postgres
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_rows_that_are_not_packed_are_read_some_at_a_time(versions, monkeypatch):
@@ -169,7 +249,9 @@ def test_rows_that_are_not_packed_are_read_some_at_a_time(versions, monkeypatch)
     dataset, (_, version) = versions([], content, None)
     read, sizes = postgresql._read, []
     monkeypatch.setattr(postgresql, "ROWS_AT_ONCE", 50)
-    monkeypatch.setattr(postgresql, "_read", lambda some: sizes.append(some.count()) or read(some))
+    monkeypatch.setattr(
+        postgresql, "_read", lambda some, columns: sizes.append(some.count()) or read(some, columns)
+    )
 
     whole = masses.read(dataset, version, level=FINEST_LEVEL, unit=1)
 
@@ -189,7 +271,9 @@ def pack_all_of(version):
 def check(dataset, version, content, data_slice, *, level, unit):
     whole = as_dict(masses.read(dataset, version, level=level, unit=unit, data_slice=data_slice))
     assert whole == by_definition(content, data_slice, level, unit)
-    assert as_dict(sqlite.masses(dataset, version, data_slice, level=level, unit=unit)) == whole
+    key = RowKey(level=level, rectangle=data_slice.rectangle)
+    [in_database] = sqlite.masses(dataset, version, data_slice, key, unit=unit)
+    assert as_dict(in_database) == whole
     # Of whole records: the part of the region does not count.
     period = DataSlice(since=data_slice.since, until=data_slice.until)
     mean = masses.read_means(dataset, version, enrolled=PERSONS, data_slice=period)

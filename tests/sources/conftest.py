@@ -50,7 +50,7 @@ def live_lake(lake, spark, monkeypatch):
     lake.server = spark
     lake.write()
     for name in ("ask", "_view"):
-        monkeypatch.setattr(engine.Lake, name, asked_again(getattr(engine.Lake, name)))
+        monkeypatch.setattr(engine.LakeSession, name, asked_again(getattr(engine.LakeSession, name)))
     return lake
 
 

@@ -95,7 +95,7 @@ def test_a_server_that_hangs_holds_nobody_for_ever(tmp_path, monkeypatch):
             server.process.send_signal(signal.SIGSTOP)
             began = time.monotonic()
             with pytest.raises(QuestionFailed) as failed:
-                engine.Lake(session, source).ask("SELECT 1")
+                engine.LakeSession(session, source).ask("SELECT 1")
         assert time.monotonic() - began < 60
         assert str(failed.value).isidentifier()
 

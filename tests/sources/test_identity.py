@@ -18,6 +18,7 @@ from heatmaps.ingest.options import Options
 from heatmaps.ingest.versions import surveys
 from heatmaps.models import SourceSurvey
 from mechanisms.guarantee import Relation
+from mechanisms.records.row_key import TimeBins
 from mechanisms.space.grid import FINEST_LEVEL, Region
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
@@ -25,6 +26,7 @@ pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 REGION = Region(-98.3, 29.8, -97.3, 31.0)
 ROWS = 120_000
 UNIT = 2**40
+HOURS = TimeBins(start=1_900_000_007, width=3600, count=24)  # from a moment after all check-ins
 
 
 def edges(low, high, count, rng):
@@ -128,6 +130,15 @@ def test_a_lake_says_what_an_upload_says(steward, live_lake, case):
             found = masses.read(there, of_lake, **question)
             expected = masses.read(here, of_upload, **question)
             assert expected.cells.size > 50
+            np.testing.assert_array_equal(found.cells, expected.cells)
+            np.testing.assert_array_equal(found.masses, expected.masses)
+        question = {"level": 6, "unit": UNIT, "data_slice": data_slice, "bins": HOURS}
+        there_by_hour, here_by_hour = (
+            masses.read_by_bin(dataset, version, **question)
+            for dataset, version in ((there, of_lake), (here, of_upload))
+        )
+        assert len(there_by_hour) == len(here_by_hour) == 24
+        for found, expected in zip(there_by_hour, here_by_hour, strict=True):
             np.testing.assert_array_equal(found.cells, expected.cells)
             np.testing.assert_array_equal(found.masses, expected.masses)
         if relation is Relation.REPLACE and "rectangle" not in asked:

@@ -17,7 +17,8 @@ from redis import RedisError
 
 from heatmaps.sources import engine, question, sources_file
 from heatmaps.sources.manifest import USER
-from heatmaps.sources.question import Columns, Part
+from heatmaps.sources.question import ColumnKinds, LakeScope
+from mechanisms.records.row_key import RowKey
 from mechanisms.space.grid import Region
 from tests.services.programs import Postgres, Redis, found_or_skip
 from tests.sources import killed
@@ -135,11 +136,11 @@ def test_without_encryption_it_would_be_found_in_sparks_own_files(tmp_path, monk
         for number, table in enumerate(tables()):
             lake.put(table, f"part-{number}")
         source = sources_file.read(lake.sources_file)["trips"]
-        part = Part(region=Region(-98.3, 29.8, -97.3, 31.0))
-        columns = Columns(user="text", time="instant", opted_out="text")
+        part = LakeScope(region=Region(-98.3, 29.8, -97.3, 31.0))
+        columns = ColumnKinds(user="text", time="instant", opted_out="text")
         with engine.lake(source) as session:
             session.read(manifest(lake.checkins), manifest(lake.opt_outs))
-            assert session.ask(question.masses(columns, part, level=8, unit=2**40)).num_rows > 100
+            assert session.ask(question.masses(columns, part, RowKey(level=8), unit=2**40)).num_rows > 100
     assert any(marker == "zzleakuser" for _, marker in traces.holding(MARKERS))
 
 

@@ -25,9 +25,9 @@ def server(monkeypatch):
 
 
 def test_it_gives_what_is_seen_and_raises_what_went_wrong():
-    assert looks.seen("trips", lambda: 7) == 7
+    assert looks.result_in_time("trips", lambda: 7) == 7
     with pytest.raises(FilesChanged):
-        looks.seen("trips", fail)
+        looks.result_in_time("trips", fail)
 
 
 def fail():
@@ -36,12 +36,12 @@ def fail():
 
 def test_a_mount_that_hangs_is_given_up_and_not_looked_at_again_until_it_answers(server):
     asked = []
-    assert looks.seen("trips", lambda: server.wait(60)) is None
-    assert looks.seen("trips", lambda: asked.append(1) or True) is None
+    assert looks.result_in_time("trips", lambda: server.wait(60)) is None
+    assert looks.result_in_time("trips", lambda: asked.append(1) or True) is None
     assert asked == []
-    assert looks.seen("taxis", lambda: True)  # which may be on another mount
+    assert looks.result_in_time("taxis", lambda: True)  # which may be on another mount
     server.set()
-    wait_until(lambda: looks.seen("trips", lambda: True), seconds=30, what="the next look")
+    wait_until(lambda: looks.result_in_time("trips", lambda: True), seconds=30, what="the next look")
 
 
 @pytest.mark.django_db(transaction=True)

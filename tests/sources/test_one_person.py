@@ -9,8 +9,9 @@ import pytest
 
 from heatmaps import sources
 from heatmaps.sources import engine, manifest, question
-from heatmaps.sources.question import Columns, Part
+from heatmaps.sources.question import ColumnKinds, LakeScope
 from mechanisms.records.means import PARTS
+from mechanisms.records.row_key import RowKey, TimeBins
 from mechanisms.space.grid import Region
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db]
@@ -84,7 +85,7 @@ def asked(zone, live_lake):
     live_lake.time_zone = "America/Chicago"  # west of Greenwich: there the end of time is later
     live_lake.write()
     columns = {"user": manifest.USER, "lat": manifest.NUMBER, "lon": manifest.NUMBER, "time": manifest.TIME}
-    kinds = Columns(user="text", time="local" if zone is None else "instant", opted_out="text")
+    kinds = ColumnKinds(user="text", time="local" if zone is None else "instant", opted_out="text")
     everybody = str(live_lake.put(crowd(zone), "crowd"))
     made = {
         name: str(live_lake.put(rows, f"record-{at}"))
@@ -105,15 +106,21 @@ def asked(zone, live_lake):
 
 
 def masses(kinds):
-    return question.masses(kinds, Part(region=REGION), level=LEVEL, unit=UNIT)
+    return question.masses(kinds, LakeScope(region=REGION), RowKey(level=LEVEL), unit=UNIT)
+
+
+def masses_by_hour(kinds):
+    """One sensitivity over all bins: the hours of the day share each person's unit."""
+    hours = TimeBins(start=7, width=3600, count=24)
+    return question.masses(kinds, LakeScope(region=REGION), RowKey(level=LEVEL, bins=hours), unit=UNIT)
 
 
 def means(kinds):
-    return question.means(kinds, Part(region=REGION))
+    return question.means(kinds, LakeScope(region=REGION))
 
 
 def by_cell(found):
-    return {(row["cell_row"], row["cell_column"]): row["mass"] for row in found.to_pylist()}
+    return {(row.get("bin"), row["cell_row"], row["cell_column"]): row["mass"] for row in found.to_pylist()}
 
 
 def moved(before, after):
@@ -122,7 +129,10 @@ def moved(before, after):
 
 def test_no_record_moves_sums_by_more_than_a_unit_or_stops_them(asked, zone):
     before, (middle,) = by_cell(asked(masses)), asked(means).to_pylist()
+    by_hour = by_cell(asked(masses_by_hour))
     assert sum(before.values()) > 50 * UNIT
+    assert sum(by_hour.values()) > 50 * UNIT
+    assert {number for number, *_ in by_hour} == set(range(24))
     told = {}
     for record in OF_TIMES if zone is None else records(zone):
         began = time.monotonic()
@@ -131,6 +141,7 @@ def test_no_record_moves_sums_by_more_than_a_unit_or_stops_them(asked, zone):
         assert time.monotonic() - began < LONGEST_SECONDS, record
         told[record] = moved(before, after)
         assert told[record] <= UNIT, record
+        assert moved(by_hour, by_cell(asked(masses_by_hour, record))) <= UNIT, record
         assert mean["persons"] - middle["persons"] in (0, 1), record
         for axis in ("x", "y"):
             assert 0 <= mean[axis] - middle[axis] <= PARTS * (mean["persons"] - middle["persons"]), record

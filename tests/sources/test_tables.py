@@ -13,7 +13,7 @@ from pyiceberg.types import LongType, StringType
 
 from heatmaps.sources import tables
 from heatmaps.sources.manifest import NUMBER, USER, FilesChanged, TableRefused
-from heatmaps.sources.sources_file import Table
+from heatmaps.sources.sources_file import TableLocation
 from tests.sources.table_features import add_delta_features, delete_beside
 
 COLUMNS = {"user": USER, "lat": NUMBER}
@@ -26,12 +26,12 @@ def iceberg(tmp_path):
     facts = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/lake"}
     catalog = load_catalog("hazemap", **facts)
     catalog.create_namespace("city")
-    return catalog, Table(kind="iceberg", location="city.checkins", catalog=facts)
+    return catalog, TableLocation(kind="iceberg", location="city.checkins", catalog=facts)
 
 
 @pytest.fixture
 def delta(tmp_path):
-    return Table(kind="delta", location=f"{tmp_path}/a lake/checkins")
+    return TableLocation(kind="delta", location=f"{tmp_path}/a lake/checkins")
 
 
 def refusal(table, columns=COLUMNS):
@@ -85,12 +85,14 @@ def test_nothing_but_the_file_of_sources_names_the_catalog(iceberg, monkeypatch,
     name = fact.replace(".", "__").upper()
     monkeypatch.setenv(f"PYICEBERG_CATALOG__HAZEMAP__{name}", table.catalog.get(fact, "other"))
     monkeypatch.setenv("PYICEBERG_CATALOG__HAZEMAP__CREDENTIAL", "secret")
-    told = refusal(Table(kind="iceberg", location="city.checkins", catalog=facts))
+    told = refusal(TableLocation(kind="iceberg", location="city.checkins", catalog=facts))
     assert told == (
         f"the environment or a file of pyiceberg says {fact} of the catalog; say it in the file of "
         "sources, as it decides which table is read"
     )
-    named = Table(kind="iceberg", location="city.checkins", catalog={"client.region": "", **table.catalog})
+    named = TableLocation(
+        kind="iceberg", location="city.checkins", catalog={"client.region": "", **table.catalog}
+    )
     monkeypatch.delenv("PYICEBERG_CATALOG__HAZEMAP__GLUE__ID", raising=False)
     assert tables.pinned(named, COLUMNS).rows == 0
 
@@ -166,17 +168,19 @@ def test_a_table_that_is_not_there_is_refused(iceberg, delta, tmp_path):
     _, table = iceberg
     assert refusal(table) == "the table city.checkins cannot be read: NoSuchTableError"
     assert refusal(delta) == f"the table {delta.location} cannot be read: TableNotFoundError"
-    nowhere = Table(kind="parquet", location=str(tmp_path / "nowhere"))
+    nowhere = TableLocation(kind="parquet", location=str(tmp_path / "nowhere"))
     assert refusal(nowhere) == f"the folder {nowhere.location} cannot be read"
-    strange = Table(kind="parquet", location="strange://host/x")
+    strange = TableLocation(kind="parquet", location="strange://host/x")
     assert refusal(strange) == "the folder strange://host/x cannot be read"
     (tmp_path / "empty").mkdir()
-    assert refusal(Table(kind="parquet", location=str(tmp_path / "empty"))) == "the table has no files"
+    assert (
+        refusal(TableLocation(kind="parquet", location=str(tmp_path / "empty"))) == "the table has no files"
+    )
 
 
 def test_what_a_catalog_says_is_not_told(tmp_path):
     facts = {"type": "sql", "uri": f"sqlite:///{tmp_path}/nowhere/secret.db"}
-    message = refusal(Table(kind="iceberg", location="city.checkins", catalog=facts))
+    message = refusal(TableLocation(kind="iceberg", location="city.checkins", catalog=facts))
     assert message.startswith("the table city.checkins cannot be read: ")
     assert "secret" not in message
 
@@ -185,7 +189,7 @@ def test_what_a_catalog_says_is_not_told(tmp_path):
 def test_a_missing_package_is_told(monkeypatch, kind):
     package = {"iceberg": "pyiceberg", "delta": "deltalake"}[kind]
     monkeypatch.setitem(sys.modules, {"iceberg": "pyiceberg.catalog", "delta": "deltalake"}[kind], None)
-    message = refusal(Table(kind=kind, location="/x"))
+    message = refusal(TableLocation(kind=kind, location="/x"))
     assert message == f"this server lacks {package}; install hazemap[spark] where sources are read"
 
 

@@ -24,7 +24,7 @@ from django.conf import settings  # noqa: E402
 from heatmaps.config import celery_app as app  # noqa: E402
 from heatmaps.releases import draws, lifecycle, source_readings  # noqa: E402
 from heatmaps.releases.readings import Draw  # noqa: E402
-from heatmaps.sources.engine import Lake  # noqa: E402
+from heatmaps.sources.engine import LakeSession  # noqa: E402
 
 __all__ = ["app"]
 
@@ -52,7 +52,7 @@ def write_down_steps():
     run_in_lake, read, ask, release, finish = (
         lifecycle._run_in_lake,
         Draw.read,
-        Lake.ask,
+        LakeSession.ask,
         Draw.release,
         draws.finish,
     )
@@ -81,7 +81,7 @@ def write_down_steps():
         finish(*arguments)
         note("drawn")
 
-    lifecycle._run_in_lake, Draw.read, Lake.ask = noted_run, noted_read, noted_ask
+    lifecycle._run_in_lake, Draw.read, LakeSession.ask = noted_run, noted_read, noted_ask
     Draw.release, draws.finish = noted_release, noted_finish
 
 

@@ -28,7 +28,7 @@ from heatmaps.models import Dataset, Enrolment, SourceSurvey, SurveyState
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.person_hashes import PERSON, Persons
 from heatmaps.sources import question
-from heatmaps.sources.engine import Lake, QuestionFailed, ServerAway, ServerRefused
+from heatmaps.sources.engine import LakeSession, QuestionFailed, ServerAway, ServerRefused
 from heatmaps.sources.manifest import FilesAway, FilesChanged, TableRefused
 from heatmaps.sources.sources_file import SourcesFileError
 
@@ -87,7 +87,7 @@ def run(dataset_id: int) -> None:
         _look(survey, tag)
     except SourcesFileError as error:
         _log.error("survey.sources_file", dataset=dataset_id, cause=type(error))
-        _fail(dataset_id, tag, error.told(administrator=False))
+        _fail(dataset_id, tag, error.text_for(administrator=False))
     except _REFUSALS as refusal:
         _fail(dataset_id, tag, str(refusal))
     except FilesChanged:
@@ -159,7 +159,7 @@ def _look(survey: SourceSurvey, tag: UUID) -> None:
             _own_survey(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
 
 
-def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons | None:
+def _users(dataset: Dataset, lake: LakeSession, columns: question.ColumnKinds) -> Persons | None:
     """Returns `(k,)` different hashes of all users, of a dataset with declared persons."""
     if dataset.persons is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from heatmaps.exports.sheet import exact_text
-from heatmaps.ingest.formats.points import Points
+from heatmaps.ingest.formats.points import FilePoints
 from heatmaps.management.offline import means_in_files
 from heatmaps.management.parsing import (
     NO_LEDGER,
@@ -79,7 +79,7 @@ class Command(PureCommand):
         self._report(point, mechanism, read.points, options)
 
     def _report(
-        self, point: Point, mechanism: CentroidMechanism, points: Points, options: dict[str, Any]
+        self, point: Point, mechanism: CentroidMechanism, points: FilePoints, options: dict[str, Any]
     ) -> None:
         self.say_left_out(points.rejected, points.first_rejections)
         expected, within = error_length(point.expected_m), error_length(point.within_m)

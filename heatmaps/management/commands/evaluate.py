@@ -11,7 +11,7 @@ from django.conf import settings
 
 from heatmaps.guides import raster
 from heatmaps.guides.raster import RasterGuide
-from heatmaps.ingest.formats.points import Points, read_points
+from heatmaps.ingest.formats.points import FilePoints, read_points
 from heatmaps.management.parsing import PureCommand, add_files, whole
 from heatmaps.management.progress import Progress
 from mechanisms.catalogue import registry
@@ -143,7 +143,7 @@ def _target(entry: AnyEntry, epsilon: Fraction, persons: int, guide: RasterGuide
 
 
 def _places(
-    points: Points, region: Region | None, count: int, protocol: Protocol, split: Split
+    points: FilePoints, region: Region | None, count: int, protocol: Protocol, split: Split
 ) -> tuple[CheckInPlace, ...]:
     columns = (points.persons, points.lat, points.lon)
     if region is not None:

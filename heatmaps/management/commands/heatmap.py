@@ -12,7 +12,7 @@ from heatmaps.data_slice import ALL_IN_THE_SLICE, WHOLE, DataSlice
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
 from heatmaps.guides import raster
 from heatmaps.guides.raster import RasterGuide
-from heatmaps.management.offline import Drawn, draw
+from heatmaps.management.offline import OfflineDraw, draw
 from heatmaps.management.parsing import (
     NO_LEDGER,
     PureCommand,
@@ -120,7 +120,7 @@ class Command(PureCommand):
 
     def _report(
         self,
-        outcome: Drawn,
+        outcome: OfflineDraw,
         promise: Guarantee,
         notes: list[str],
         options: dict[str, Any],
@@ -212,7 +212,7 @@ def _promise(mechanism: AnyMechanism, data_slice: DataSlice, region: Region) -> 
 
 
 def _sheet(
-    outcome: Drawn,
+    outcome: OfflineDraw,
     mechanism: AnyMechanism,
     data: tuple[Region, DataSlice],
     file_format: Format,
@@ -260,7 +260,7 @@ def _together(promise: Guarantee, guide: RasterGuide | None) -> Guarantee | None
 
 
 def _result(
-    outcome: Drawn, promise: Guarantee, output: str | None, *, guide: RasterGuide | None
+    outcome: OfflineDraw, promise: Guarantee, output: str | None, *, guide: RasterGuide | None
 ) -> dict[str, object]:
     """Returns the result: `guarantee` is of the map and the one that it started from, where that is known."""
     together = _together(promise, guide)
@@ -307,7 +307,7 @@ def _prediction(mechanism: AnyMechanism, data_slice: DataSlice, options: dict[st
     return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_slice}"]
 
 
-def _outcome(outcome: Drawn, output: str | None) -> list[str]:
+def _outcome(outcome: OfflineDraw, output: str | None) -> list[str]:
     seconds = ", ".join(f"{step} {spent:.2f} s" for step, spent in outcome.seconds.items())
     where = f"{output} and {saving.sheet_path(Path(output)).name}" if output else "nowhere: no --output"
     return [f"Written: {where}.", f"For the holder of the files: {seconds}."]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from heatmaps.ingest.formats.points import read_points
-from heatmaps.ingest.formats.reader import ReaderError
+from heatmaps.ingest.formats.reader import NO_TIME, ReaderError
 from mechanisms.space.grid import Region
 
 NONE, ONE_PERCENT = Fraction(0), Fraction(1, 100)
@@ -44,6 +44,16 @@ def test_it_keeps_what_is_in_the_region(write):
     assert points.persons.tolist()[0] == points.persons.tolist()[1]
     nowhere = read_points([path], max_rejected_share=NONE, region=Region(50, 50, 60, 60))
     assert nowhere.persons.size == nowhere.lat.size == nowhere.lon.size == 0
+
+
+def test_it_reads_times_where_they_are_needed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("user,time,lat,lon\nanna,1970-01-01T00:00:07Z,1,2\nbob,,3,4\nanna,1970-01-02,1,2\n")
+    assert read_points([path], max_rejected_share=NONE).times is None
+    points = read_points([path], max_rejected_share=NONE, with_times=True)
+    assert points.times.tolist() == [7, NO_TIME, 86_400]
+    inside = read_points([path], max_rejected_share=NONE, region=Region(2, 1, 3, 2), with_times=True)
+    assert inside.times.tolist() == [7, 86_400]
 
 
 def test_it_leaves_few_bad_rows_out_and_names_the_first(write):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from mechanisms.check import ParameterError
 from mechanisms.records import aggregation
 from mechanisms.records.aggregation import masses, masses_from_counts, shares_of_ordered, sum_of_shares
+from mechanisms.records.row_key import RowKey
+from mechanisms.space.grid import parent
 
 property_test = settings(derandomize=True, max_examples=200, deadline=None)
 finest_cells = st.integers(0, 4**31 - 1)
@@ -60,10 +62,10 @@ def test_it_sums_parts_as_they_come(*, rows, level, unit, cut, dense):
         own = sorted(row for row in rows if row[0] in some)
         lengths = [sum(row[0] == person for row in own) for person in some]
         cells = np.array([cell for _, cell in own], np.int64)
-        parts.append(shares_of_ordered(lengths=lengths, cells=cells, level=level, unit=unit))
+        parts.append(shares_of_ordered(lengths=lengths, keys=parent(cells, 31 - level), unit=unit))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(aggregation, "_DENSE", dense)
-        result = sum_of_shares(iter(parts), level=level, unit=unit)
+        [result] = sum_of_shares(iter(parts), key=RowKey(level=level), unit=unit)
     assert as_dict(result) == naive_masses(rows, level, unit)
     assert (np.diff(result.cells) > 0).all()
 
@@ -79,7 +81,8 @@ def test_it_keeps_no_part_of_a_grid_that_is_held_whole():
             yield cells, np.ones_like(cells)
             del cells
 
-    assert sum_of_shares(parts(), level=5, unit=1).masses.tolist() == [1, 2, 3, *[4] * 6, 3, 2, 1]
+    [result] = sum_of_shares(parts(), key=RowKey(level=5), unit=1)
+    assert result.masses.tolist() == [1, 2, 3, *[4] * 6, 3, 2, 1]
 
 
 @pytest.mark.parametrize("level", [0, 3, 31])
@@ -96,7 +99,7 @@ def test_it_sums_more_rows_than_it_looks_at_together(level, monkeypatch):
 @pytest.mark.parametrize("lengths", [[2], [4], [3, 0], [4, -1], []])
 def test_lengths_that_do_not_fit_the_rows_are_refused(lengths):
     with pytest.raises(ValueError, match="lengths"):
-        shares_of_ordered(lengths=lengths, cells=[1, 2, 3], level=31, unit=1)
+        shares_of_ordered(lengths=lengths, keys=[1, 2, 3], unit=1)
 
 
 @property_test
@@ -107,7 +110,9 @@ def test_it_counts_rows_in_any_order_and_split(rows, level, unit, random):
     random.shuffle(counted)
     persons, cells, counts = (list(column) for column in zip(*counted, strict=True))
     with np.errstate(all="raise"):
-        result = masses_from_counts(persons, cells, counts, level=level, unit=unit)
+        [result] = masses_from_counts(
+            persons, parent(cells, 31 - level), counts, key=RowKey(level=level), unit=unit
+        )
     assert as_dict(result) == naive_masses(rows, level, unit)
 
 
@@ -128,7 +133,7 @@ def test_it_moves_by_at_most_a_unit_when_a_person_leaves(rows, index, unit, leve
 
 def test_it_stays_exact_where_products_leave_63_bits():
     counts = [2**13 + 1, 2**13, 1]  # unit · count is just above 2^63
-    result = masses_from_counts([5, 5, 5], [0, 1, 2], counts, level=31, unit=2**50)
+    [result] = masses_from_counts([5, 5, 5], [0, 1, 2], counts, key=RowKey(level=31), unit=2**50)
     total = sum(counts)
     assert as_dict(result) == {cell: 2**50 * count // total for cell, count in enumerate(counts)}
 
@@ -164,4 +169,4 @@ def test_it_refuses_parameters_out_of_range(name, level, unit):
 )
 def test_it_refuses_columns_that_do_not_fit(persons, cells, counts):
     with pytest.raises(ValueError, match="must"):
-        masses_from_counts(persons, cells, counts, level=3, unit=2)
+        masses_from_counts(persons, cells, counts, key=RowKey(level=3), unit=2)
