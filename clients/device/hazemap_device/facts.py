@@ -106,8 +106,8 @@ class Facts:
     def from_bytes(cls, content: bytes) -> Self:
         """Reads the facts.
 
-        Errors: `DeviceError` with the code `bad_facts` for any other text, floats, unknown versions, equal keys,
-        or a report that is too large.
+        Errors: `DeviceError` with the code `bad_facts` for any other text, floats, unknown versions, equal
+        keys, or a report that is too large.
         """
         fields = Fields(parsed(content, most_bytes=MOST_BYTES), _KEYS, of="facts")
         if fields.text("kind") != "hazemap round" or fields.whole("version", 1) != 1:
