@@ -28,7 +28,6 @@ from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
 from heatmaps.exports.sheet import exact_text
 from heatmaps.ingest.errors import UploadError
-from heatmaps.keys import KeyFileError
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.errors import (
     AllowanceExceeded,
@@ -43,6 +42,7 @@ from heatmaps.ledger.errors import (
 from heatmaps.masses.column_copies import NotGivenUp
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.refusals import MemberError
+from heatmaps.pseudonyms.keys import KeyFileError
 from heatmaps.record.hold import OnHold
 from heatmaps.record.place import RecordError
 from heatmaps.releases.names import NameMoved

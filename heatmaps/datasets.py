@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys, sources
+from heatmaps import sources
 from heatmaps.budget import limits
 from heatmaps.collections.collection import NewCollection
 from heatmaps.ingest.versions import retention, retention_change, scheduled, surveys
@@ -20,6 +20,7 @@ from heatmaps.ledger.transitions.moves import UNSET, Unset
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity, UserForm
 from heatmaps.people import embedding, interventions
 from heatmaps.people.permissions import Person, require_creator
+from heatmaps.pseudonyms import keys
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region

@@ -12,8 +12,9 @@ from typing import BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps import numbers, user_names
+from heatmaps import numbers
 from heatmaps.ingest.formats.reader import NO_TIME, Batch, Options, ReaderError, read_file, too_many_rejected
+from heatmaps.pseudonyms import user_names
 from heatmaps.wording.local import least_of
 from mechanisms.check import ParameterError
 from mechanisms.local.lattice import cells_of, centres_of

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from django.conf import settings
 
 from heatmaps import spool
-from heatmaps.keys import KeyMissing
+from heatmaps.pseudonyms.keys import KeyMissing
 
 KEY_BYTES: Final = 32
 KEY_LETTERS: Final = 43  # of a public key in base64url

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from heatmaps.area_centres import centres_of
 from heatmaps.exports.content import Released
 from heatmaps.exports.number_texts import decimals, lines, texts
+from heatmaps.places.area_centres import centres_of
 from mechanisms.central.adaptive.guided_raster import rectangle_numbers
 from mechanisms.central.grid_laplace.empty_cells import significant_squares
 

@@ -9,7 +9,7 @@ import numpy as np
 from heatmaps.exports.scene import fitted, view_of
 from heatmaps.maps import image
 from heatmaps.maps.ground import ground_of
-from heatmaps.places import places_in
+from heatmaps.places.whereabouts import places_in
 from mechanisms.space.grid import Region
 
 SIZE: Final = (900, 450)  # units of the picture; it is smaller where the earth ends

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from PIL import Image, ImageDraw
 
-from heatmaps import gazetteer, places
 from heatmaps.exports.lettering import Style
 from heatmaps.looks import LIGHT, Look
 from heatmaps.maps import ground
 from heatmaps.maps.ground.picture import ground_picture
 from heatmaps.maps.image import MERCATOR_LIMIT, mercator, mercator_height, position
+from heatmaps.places import gazetteer, whereabouts
 from mechanisms.space.grid import EARTH_RADIUS_M, Region
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
@@ -79,7 +79,7 @@ class Scene:
         """Writes place names with a halo, the most populous first, none over another or over these boxes."""
         canvas, occupied, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
         dot, halo = max(round(size / 6), 2), max(round(size / 6), 2)
-        for place in places.places_in(self.view, most=most):
+        for place in whereabouts.places_in(self.view, most=most):
             x, y = self.pixel_of(lat=place.lat, lon=place.lon)
             name: dict[str, Any] = {"text": place.name, "font": style.font, "anchor": "lm"}
             left, top, right, bottom = canvas.textbbox((x + 3 * dot, y), **name, stroke_width=halo)

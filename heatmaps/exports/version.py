@@ -14,7 +14,7 @@ _CODE: Final = (
     "heatmaps/exports",
     "heatmaps/maps",
     "heatmaps/wording",
-    "heatmaps/area_centres.py",
+    "heatmaps/places/area_centres.py",
     "heatmaps/data_slice.py",
     "heatmaps/looks.py",
     "heatmaps/numbers.py",

@@ -21,7 +21,6 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.http import Http404
 
-from heatmaps import keys, user_names
 from heatmaps.ingest.errors import UploadError, refuse_elsewhere
 from heatmaps.ingest.formats import child_process
 from heatmaps.ingest.formats.columns import is_text
@@ -29,6 +28,7 @@ from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Suppression, UserForm
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.pseudonyms import keys, user_names
 from heatmaps.record import opt_outs as record
 
 MOST_AT_ONCE: Final = 100_000

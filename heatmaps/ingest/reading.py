@@ -8,15 +8,16 @@ from typing import Final, Self
 import numpy as np
 from django.conf import settings
 
-from heatmaps import keys, numbers
+from heatmaps import numbers
 from heatmaps.ingest import rejected, row_copy, upload_files
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.reader import Batch, Options, read_checkins
 from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, RelationChoice, Upload, UserForm
+from heatmaps.pseudonyms import keys
+from heatmaps.pseudonyms.user_names import SpellingsOfNumbers
 from heatmaps.regions import region_of
-from heatmaps.user_names import SpellingsOfNumbers
 from mechanisms.space.grid import Region
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes of the file)

@@ -7,12 +7,13 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys, queue
+from heatmaps import queue
 from heatmaps.ingest import upload_files
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.models import Dataset, Upload, UploadState
 from heatmaps.numbers import day
+from heatmaps.pseudonyms import keys
 
 DUPLICATE: Final = "duplicate_upload"
 MOST_FILES: Final = 100  # sent together

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.models import CheckIn, PackedCheckIns, Upload
-from heatmaps.person_hashes import PERSON, Persons
+from heatmaps.pseudonyms.person_hashes import PERSON, Persons
 
 DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 

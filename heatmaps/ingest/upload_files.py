@@ -13,8 +13,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from heatmaps import keys, spool
+from heatmaps import spool
 from heatmaps.ingest.errors import UploadError
+from heatmaps.pseudonyms import keys
 
 BLOCK_BYTES: Final = 2**20
 ENDED_SECONDS: Final = 600  # a file nobody needs; younger ones may be of an upload just being received

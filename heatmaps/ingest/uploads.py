@@ -20,7 +20,7 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from heatmaps import keys, queue
+from heatmaps import queue
 from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
 from heatmaps.ingest.errors import LeaseLost, UploadError, refuse_elsewhere
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
@@ -32,6 +32,7 @@ from heatmaps.ingest.versions import deletion, scheduled, surveys
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState, hidden_columns
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.pseudonyms import keys
 
 _WORKING: Final = (UploadState.RECEIVED, UploadState.STAGED)
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up

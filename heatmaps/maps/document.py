@@ -18,8 +18,6 @@ from django.templatetags.static import static
 from folium.template import Template
 from folium.utilities import image_to_url
 
-from heatmaps.area_centres import Centre, centres_of
-from heatmaps.gazetteer import ATTRIBUTION
 from heatmaps.maps import image
 from heatmaps.maps.grid import DrawnGrid, draw
 from heatmaps.maps.ground import ground_of
@@ -28,7 +26,9 @@ from heatmaps.maps.legend import Legend, LegendClass, legend
 from heatmaps.maps.scripts import SCRIPTS
 from heatmaps.maps.streets import Streets
 from heatmaps.numbers import share
-from heatmaps.places import places_in
+from heatmaps.places.area_centres import Centre, centres_of
+from heatmaps.places.gazetteer import ATTRIBUTION
+from heatmaps.places.whereabouts import places_in
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.gazetteer import KM_PER_DEGREE, GazetteerEntry, gazetteer, spellings
+from heatmaps.places.gazetteer import KM_PER_DEGREE, GazetteerEntry, gazetteer, spellings
 from mechanisms.space.grid import Region
 
 LONGEST: Final = 80  # characters of a text that is searched

@@ -7,7 +7,7 @@ from typing import Final
 from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from heatmaps.numbers import degrees, error_length
-from heatmaps.places import nearest
+from heatmaps.places.whereabouts import nearest
 from mechanisms.results.point import Point
 from mechanisms.space.grid import EARTH_RADIUS_M, Region
 

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from heatmaps.area_centres import centres_of
 from heatmaps.maps.grid import is_uncertain, row_areas_km2
 from heatmaps.numbers import DOWN, UP, degrees, length, number, share
-from heatmaps.places import nearest
+from heatmaps.places.area_centres import centres_of
+from heatmaps.places.whereabouts import nearest
 from mechanisms.results.areas import Areas, owners
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, morton_decode

@@ -24,7 +24,7 @@ from heatmaps.masses.packed_columns import NO_TIME, packed
 from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Upload, UploadState
 from heatmaps.models.packed import SLOTS
 from heatmaps.people.permissions import Act, Person, require
-from heatmaps.person_hashes import WITHOUT_SIGN, persons_of
+from heatmaps.pseudonyms.person_hashes import WITHOUT_SIGN, persons_of
 
 LEAST_CHECKINS: Final = 100_000  # fewer are read from their rows in no time
 MOST_CHECKINS: Final = 500_000_000  # of which a slot is 8 million; about 150 bytes each while it is packed

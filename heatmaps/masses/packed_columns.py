@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from heatmaps.data_slice import DataSlice
 from heatmaps.models import DataVersion, PackedCheckIns, Suppression
-from heatmaps.person_hashes import Persons, among, from_rows, numbered, persons_of
+from heatmaps.pseudonyms.person_hashes import Persons, among, from_rows, numbered, persons_of
 from mechanisms.records.row_key import NO_TIME
 
 __all__ = ["NO_TIME", "PackedSlot", "Piece", "packed", "read"]

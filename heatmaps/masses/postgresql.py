@@ -21,7 +21,7 @@ from heatmaps.masses import packed_columns, selection
 from heatmaps.masses.packed_columns import Piece
 from heatmaps.models import CheckIn, Dataset, DataVersion, Upload
 from heatmaps.models.packed import SLOTS
-from heatmaps.person_hashes import Persons, numbered, persons_of, slots_of
+from heatmaps.pseudonyms.person_hashes import Persons, numbered, persons_of, slots_of
 from mechanisms.records import aggregation
 from mechanisms.records.aggregation import MeanSums
 from mechanisms.records.item_records import ItemRecords

@@ -11,7 +11,7 @@ from heatmaps.data_slice import DataSlice
 from heatmaps.ingest.versions import retention
 from heatmaps.models import CheckIn, Dataset, DataVersion, Suppression, Upload, UploadState
 from heatmaps.models.packed import SLOTS
-from heatmaps.person_hashes import PERSON, WITHOUT_SIGN
+from heatmaps.pseudonyms.person_hashes import PERSON, WITHOUT_SIGN
 from mechanisms.records.row_key import RowKey
 from mechanisms.space.subregion import Rectangle
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heatmaps.data_slice import DataSlice
 from heatmaps.masses.selection import counting, inside
 from heatmaps.models import CheckIn, Dataset, DataVersion
-from heatmaps.person_hashes import PERSON, numbered
+from heatmaps.pseudonyms.person_hashes import PERSON, numbered
 from mechanisms.records.aggregation import (
     MeanSums,
     item_records,

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST
 from heatmaps.ingest import opt_outs
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.reader import ReaderError
-from heatmaps.keys import KeyFileError
 from heatmaps.people.permissions import Act, dataset_for
+from heatmaps.pseudonyms.keys import KeyFileError
 from heatmaps.views.requests import PersonRequest
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps.http.rate_limits import limited_visits
 from heatmaps.maps.place_search import FoundPlace, find_places
-from heatmaps.places import places_in
+from heatmaps.places.whereabouts import places_in
 from mechanisms.check import ParameterError
 from mechanisms.space.grid import Region
 

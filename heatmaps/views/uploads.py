@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import keys, queries
+from heatmaps import queries
 from heatmaps.children.turns import turn
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.ingest import uploads
@@ -23,12 +23,13 @@ from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.receiving import MOST_FILES, Receipt
 from heatmaps.ingest.upload_files import shown_name
-from heatmaps.keys import KeyFileError
 from heatmaps.masses import column_copies
 from heatmaps.masses.column_copies import NotGivenUp
 from heatmaps.models import Dataset, Upload
 from heatmaps.numbers import size
 from heatmaps.people.permissions import Act, dataset_for
+from heatmaps.pseudonyms import keys
+from heatmaps.pseudonyms.keys import KeyFileError
 from heatmaps.views.requests import PersonRequest, wants_json
 from mechanisms.check import ParameterError
 

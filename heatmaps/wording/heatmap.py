@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from heatmaps.area_centres import centres_of
 from heatmaps.numbers import length, share
+from heatmaps.places.area_centres import centres_of
 from heatmaps.result_kinds.kind import SheetPart
 from mechanisms.central.grid_laplace.empty_cells import significant_squares
 from mechanisms.error_bounds import WITHIN_ERRORS

@@ -8,7 +8,7 @@ from heatmaps import queries
 from heatmaps.models import Release
 from heatmaps.numbers import amount, length
 from heatmaps.people.permissions import Person, member_of
-from heatmaps.places import whereabouts
+from heatmaps.places.whereabouts import whereabouts
 from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.collection import title_of

@@ -27,7 +27,7 @@ from heatmaps.ingest.formats import child_process, text_child
 from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ingest.row_copy import Block
 from heatmaps.models import AccountKind, CheckIn, Dataset, Upload, UploadState
-from heatmaps.person_hashes import persons_of
+from heatmaps.pseudonyms.person_hashes import persons_of
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 from tests.benchmarks.measure import Figure, Size, compare

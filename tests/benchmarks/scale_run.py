@@ -37,7 +37,7 @@ from heatmaps.models import (  # noqa: E402
     UploadState,
 )
 from heatmaps.models.packed import SLOTS  # noqa: E402
-from heatmaps.person_hashes import persons_of, slots_of  # noqa: E402
+from heatmaps.pseudonyms.person_hashes import persons_of, slots_of  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
 from tests.benchmarks.ingest import block_of, copy_bare  # noqa: E402

@@ -4,10 +4,11 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 
-from heatmaps import datasets, keys
+from heatmaps import datasets
 from heatmaps.datasets import NewDataset
 from heatmaps.ledger import verification
 from heatmaps.models import Account, AccountKind, Dataset, Ledger, Membership, Role
+from heatmaps.pseudonyms import keys
 from mechanisms.check import ParameterError
 from mechanisms.space.grid import Region
 

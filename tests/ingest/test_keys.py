@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heatmaps import keys
 from heatmaps.models import Dataset
-from heatmaps.person_hashes import PERSON
+from heatmaps.pseudonyms import keys
+from heatmaps.pseudonyms.person_hashes import PERSON
 
 
 @pytest.fixture

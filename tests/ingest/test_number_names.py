@@ -16,7 +16,7 @@ from heatmaps.ingest.formats.points import read_points
 from heatmaps.ingest.formats.reader import read_checkins
 from heatmaps.ledger.verification import verify
 from heatmaps.models import CheckIn, Dataset, UploadState
-from heatmaps.user_names import MOST_DIGITS, number
+from heatmaps.pseudonyms.user_names import MOST_DIGITS, number
 from tests.ingest.conftest import SQLITE, row_of_before
 
 TWELVE = ["12", "12.0", "1.2e1", "120E-1", "0.012e+3"]

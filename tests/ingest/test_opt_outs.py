@@ -8,12 +8,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps import keys, masses
+from heatmaps import masses
 from heatmaps.children import process
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.models import CheckIn, Event, Membership, Suppression
+from heatmaps.pseudonyms import keys
 from tests.masses.test_masses import UNIT, as_dict, naive
 
 ANNA = [("anna", "", 41.5, 2.5), ("anna", "", 41.2, 2.1)]

@@ -5,14 +5,15 @@ import random
 import numpy as np
 import pytest
 
-from heatmaps import keys, masses, user_names
+from heatmaps import masses
 from heatmaps.data_slice import WHOLE
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.ingest.versions import deletion
 from heatmaps.masses import sqlite
 from heatmaps.models import CheckIn, Dataset, Enrolment, UploadState
-from heatmaps.person_hashes import PERSON, among, from_rows, numbered, persons_of, slots_of
-from heatmaps.user_names import SpellingsOfNumbers
+from heatmaps.pseudonyms import keys, user_names
+from heatmaps.pseudonyms.person_hashes import PERSON, among, from_rows, numbered, persons_of, slots_of
+from heatmaps.pseudonyms.user_names import SpellingsOfNumbers
 from tests.ingest.conftest import REGION, SQLITE
 
 ALIKE = [(1, 0), (1, 1), (1, -1), (-1, 1), (0, 1), (-(2**63), 1), (2**63 - 1, 1), (1, 2**62)]

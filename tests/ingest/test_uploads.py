@@ -10,12 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.core.management import CommandError, call_command
 from django.http import Http404
 
-from heatmaps import keys, masses
+from heatmaps import masses
 from heatmaps.ingest import receiving, staging, upload_files, uploads
 from heatmaps.ingest import row_copy as rows
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ledger import verification
 from heatmaps.models import CheckIn, Dataset, Event, Membership, Role, Upload, UploadState
+from heatmaps.pseudonyms import keys
 from mechanisms.space.grid import Region
 from tests.ingest.conftest import REGION, csv_of, zipped
 from tests.triggers import disabled

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from heatmaps.gazetteer import KM_PER_DEGREE, gazetteer
 from heatmaps.maps.place_search import extent, find_places
+from heatmaps.places.gazetteer import KM_PER_DEGREE, gazetteer
 from mechanisms.space.grid import Region
 
 NEW_YORK = Region(-74.1, 40.5, -73.7, 40.95)

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import pytest
 
-from heatmaps import data_slice, keys, masses
+from heatmaps import data_slice, masses
 from heatmaps.data_slice import DataSlice
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.models import Upload, UploadState
+from heatmaps.pseudonyms import keys
 from mechanisms.records.means import PARTS
 from mechanisms.space.grid import morton_decode, morton_encode
 from mechanisms.space.subregion import LINES, Rectangle

@@ -21,7 +21,7 @@ from heatmaps.ingest.versions.advance import next_version
 from heatmaps.masses import column_copies, postgresql, sqlite
 from heatmaps.models import PackedCheckIns, Suppression, Upload, UploadState
 from heatmaps.models.packed import SLOTS
-from heatmaps.person_hashes import from_rows
+from heatmaps.pseudonyms.person_hashes import from_rows
 from mechanisms.guarantee import Relation
 from mechanisms.records import aggregation
 from mechanisms.records.row_key import RowKey, TimeBins

@@ -14,7 +14,7 @@ from heatmaps.maps import image, palette
 from heatmaps.maps.grid import FINEST_DRAWN_LEVEL, draw, row_areas_km2
 from heatmaps.maps.legend import FIRST, UNCERTAIN, ZERO, legend
 from heatmaps.numbers import number
-from heatmaps.places import nearest, places_in
+from heatmaps.places.whereabouts import nearest, places_in
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurement, Measurements
 from mechanisms.results.significance import SignificantSquares

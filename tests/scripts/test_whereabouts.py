@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from heatmaps.places import nearest, places_in
+from heatmaps.places.whereabouts import nearest, places_in
 from mechanisms.space.grid import Region
 from tests.scripts.node import evaluated
 

@@ -8,10 +8,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps import user_names
 from heatmaps.ingest.formats.lines import ReaderError
 from heatmaps.ingest.options import FIELDS, Options
-from heatmaps.user_names import Number
+from heatmaps.pseudonyms import user_names
+from heatmaps.pseudonyms.user_names import Number
 
 NO_TIME: Final = -(2**63)
 BAD_TIME: Final = "time is not ISO 8601, such as 2012-04-07T17:42:00Z"

@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps import user_names
 from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.ingest.formats.reader import (
     DEFAULT_OPTIONS,
@@ -21,6 +20,7 @@ from heatmaps.ingest.formats.reader import (
     read_file,
     too_many_rejected,
 )
+from heatmaps.pseudonyms import user_names
 from mechanisms.space.grid import Region
 
 _SHOWN_REJECTIONS: Final = 3

@@ -53,9 +53,9 @@ def read_checkins(
     """Batches of up to `batch_rows` rows of a file, recognised by its content.
 
     Times are ISO 8601; without an offset they are in the options' zone. exact_numbers: a user that is a
-    number of JSON has the name that `heatmaps.user_names.number` gives it; otherwise the text it is written
-    in. Errors: `ReaderError` for a file that is empty, of no known format, without the columns, with a line
-    too long, damaged or a bomb.
+    number of JSON has the name that `heatmaps.pseudonyms.user_names.number` gives it; otherwise the text it
+    is written in. Errors: `ReaderError` for a file that is empty, of no known format, without the columns,
+    with a line too long, damaged or a bomb.
     """
     any_row, rejected = False, 0
     for batch in child_process.batches(stream, options, limits, batch_rows, exact_numbers=exact_numbers):

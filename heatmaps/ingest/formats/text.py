@@ -9,7 +9,7 @@ from typing import Final
 from heatmaps.ingest.formats.batch import Chunk, Rejection, TextSource
 from heatmaps.ingest.formats.columns import EXPECTED_HEADER, Record
 from heatmaps.ingest.formats.lines import ReaderError
-from heatmaps.user_names import MOST_DIGITS, Number
+from heatmaps.pseudonyms.user_names import MOST_DIGITS, Number
 
 SNAP_NAMES: Final = ("user", "time", "lat", "lon", "place")
 NAMED_BY_LINES: Final = 100  # of NDJSON, whose objects name their columns one by one

@@ -19,14 +19,15 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from heatmaps import keys, leases, queue, sources
+from heatmaps import leases, queue, sources
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import advance
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions import slots
 from heatmaps.models import Dataset, Enrolment, SourceSurvey, SurveyState
 from heatmaps.people.permissions import Act, Person, require
-from heatmaps.person_hashes import PERSON, Persons
+from heatmaps.pseudonyms import keys
+from heatmaps.pseudonyms.person_hashes import PERSON, Persons
 from heatmaps.sources import question
 from heatmaps.sources.engine import LakeSession, QuestionFailed, ServerAway, ServerRefused
 from heatmaps.sources.manifest import FilesAway, FilesChanged, TableRefused

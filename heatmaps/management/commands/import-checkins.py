@@ -13,7 +13,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps import keys
 from heatmaps.ingest import inline, receiving, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
@@ -21,6 +20,7 @@ from heatmaps.ingest.versions import advance
 from heatmaps.management.parsing import FORMATS, add_reading, reading_options
 from heatmaps.models import SEEN_BY_WORKERS, Dataset, Role, Upload
 from heatmaps.numbers import moment
+from heatmaps.pseudonyms import keys
 from heatmaps.queries import names_alike_words
 from mechanisms.check import ParameterError
 

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps import keys
 from heatmaps.management import backup, server
 from heatmaps.models import Dataset, HoldCause
+from heatmaps.pseudonyms import keys
 from heatmaps.record import hold
 
 

@@ -15,9 +15,10 @@ from typing import Final, Self
 import numpy as np
 from django.conf import settings
 
-from heatmaps import spool, user_names
+from heatmaps import spool
 from heatmaps.models import Dataset, UserForm
-from heatmaps.person_hashes import NARROW_BITS, PERSON, Persons
+from heatmaps.pseudonyms import user_names
+from heatmaps.pseudonyms.person_hashes import NARROW_BITS, PERSON, Persons
 from heatmaps.spool import sync_folder
 
 KEY_BYTES: Final = 32

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from heatmaps.gazetteer import GazetteerEntry, gazetteer
+from heatmaps.places.gazetteer import GazetteerEntry, gazetteer
 from mechanisms.space.grid import Region
 
 _WINDS: Final = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")

@@ -1,0 +1,1 @@
+"""Names places, and finds the centres of a map's areas."""
