@@ -98,7 +98,7 @@ class ShufflerTable(ShufflerView):
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Read a round's table of integers."""
         with turn():
-            table = plans.of_round(_round(request, round_id)).device.table
+            table = plans.draw_of(_round(request, round_id)).device.table
         return HttpResponse(table, content_type="application/octet-stream")
 
 

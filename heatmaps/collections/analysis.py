@@ -34,15 +34,15 @@ def is_final(cause: type[Exception]) -> bool:
 
 
 def result_of(release: Release) -> Result:
-    """The result of a round; its rows are not read again.
+    """Returns the result of a round; its rows are not read again.
 
     Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
     """
     collection_round = release.round
-    plan = plans.of_round(collection_round)
-    if not (plans.keeps_promise(release, plan) and facts.are_of(collection_round, plan)):
+    draw = plans.draw_of(collection_round)
+    if not (plans.keeps_promise(release, draw) and facts.are_of(collection_round, draw)):
         raise PromiseChanged
-    if collection_round.reports is None or collection_round.reports < plan.least_reports:
+    if collection_round.reports is None or collection_round.reports < draw.least_reports:
         raise TooFew
     with spool.opened(handover.batch_path(release.pk)) as file:
         batch = file.read()
@@ -50,15 +50,15 @@ def result_of(release: Release) -> Result:
         batch,
         round_keys.load(release.pk),
         facts_sha256=bytes.fromhex(collection_round.facts_sha256),
-        message_bytes=plan.device.message_bytes,
+        message_bytes=draw.device.message_bytes,
     )
-    return plan.device.analyse(messages, collection_round.reports)
+    return draw.device.analyse(messages, collection_round.reports)
 
 
 def opened(
     batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
 ) -> NDArray[np.uint8]:
-    """`(n, message_bytes)`: what can be opened of the sealed messages, in order; the rest is dropped."""
+    """Returns what can be opened of the sealed messages, `(n, message_bytes)`, in order; drops the rest."""
     sealed, info = message_bytes + plans.SEALED_BYTES, _MESSAGE + facts_sha256
     texts = []
     for start in range(0, len(batch), sealed):

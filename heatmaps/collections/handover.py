@@ -194,13 +194,13 @@ def _told_before(found: Round, part: ShufflerPart) -> str:
 def _prepare(found: Round, part: ShufflerPart) -> None:
     """The whole text, in memory. Errors: `ParameterError`; RoundNotOpen; Busy."""
     with turn():
-        plan = plans.of_round(found)
-    if not plans.keeps_promise(found.release, plan):
+        draw = plans.draw_of(found)
+    if not plans.keeps_promise(found.release, draw):
         raise RoundNotOpen("this round was charged by another version of the program; plan it again")
-    _check(part, plan, found)
+    _check(part, draw, found)
     found.shuffler_key, found.invitations = part.key, part.invitations
     found.invitations_sha256 = part.invitations_sha256
-    found.facts = facts.text(found, plan)
+    found.facts = facts.text(found, draw)
     found.facts_sha256 = facts.digest(found.facts)
 
 
@@ -213,9 +213,9 @@ def _check_moment(found: Round) -> None:
         raise RoundNotOpen("this round has an end already")
 
 
-def _check(part: ShufflerPart, plan: plans.PlannedRound, found: Round) -> None:
-    if not plan.least_reports <= part.invitations <= plan.most_reports:
-        allowed = f"from {plan.least_reports}, with fewer nothing is published, to {plan.most_reports}"
+def _check(part: ShufflerPart, draw: plans.RoundDraw, found: Round) -> None:
+    if not draw.least_reports <= part.invitations <= draw.most_reports:
+        allowed = f"from {draw.least_reports}, with fewer nothing is published, to {draw.most_reports}"
         raise ParameterError("invitations", part.invitations, allowed)
     if part.key == found.analyser_key:
         raise ParameterError("key", "the analyser's", "a key of the shuffler's own")

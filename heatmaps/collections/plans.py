@@ -1,20 +1,25 @@
-"""Works out what a round's devices do, what that promises and what it costs, from public facts alone."""
+"""Works out what a round's devices do, and what that promises, from public facts alone."""
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from heatmaps.data_slice import DataSlice
 from heatmaps.ledger import amounts
-from heatmaps.ledger.amounts import Charges
 from heatmaps.models import AccountKind, Collection, Dataset, Release, Round
 from heatmaps.parameters import exact_epsilon, reaching
 from heatmaps.regions import region_of
+from heatmaps.releases.request import DrawTerms, RoundTerms
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.devices import catalogue
+from mechanisms.devices.catalogue import DeviceEntry
 from mechanisms.devices.plan import DevicePlan
+from mechanisms.error_bounds import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 
@@ -25,27 +30,11 @@ MOST_REPORTS_PER_PERSON: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundRequest:
-    """A round as a form or the API asks for it; `planned` says what is wrong with it."""
-
-    mechanism: str
-    epsilon: str | Fraction  # of one report: at the dataset's radius
-    delta: str | Fraction | None = None
-    resolution: int | None = None
-    parameters: Mapping[str, object] = field(default_factory=dict)
-    reports_per_person: int = 1
-    least_honest: int  # n_min: so many honest reports there will be at least, as the steward declares
-    dishonest_share: str | Fraction = "0"  # f
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRound:
-    """What a valid request means; public."""
+class RoundDraw:
+    """Says what the devices of a round do, and what is read of their reports; public."""
 
     device: DevicePlan
-    epsilon: Fraction
-    delta: Fraction
-    resolution: int | None
+    resolution: int | None  # cells a side; None: what is released has none
     parameters: Mapping[str, object]
     reports_per_person: int
     least_honest: int
@@ -54,138 +43,163 @@ class PlannedRound:
     per_report: Guarantee  # as the sheet has it
     alone: Guarantee  # of a report, where analyser and shuffler work together
     guarantee: Guarantee  # of a person's reports of the round
-    charges: Charges
+    version: int = 1  # of the mechanism
+
+    @property
+    def name(self) -> str:
+        """Returns the mechanism's name in the catalogue of devices."""
+        return self.device.name
+
+    def check(self, data_slice: DataSlice) -> None:
+        """Does nothing: a round is asked about nothing but all of its reports."""
+
+    def expected_error(self, dataset: Dataset, data_slice: DataSlice) -> ErrorBound | PointError:  # noqa: ARG002
+        """Predicts the error of a round with the fewest reports."""
+        return self.device.expected_error(self.least_reports)
+
+    def question(self, release: Release) -> str:
+        """Returns the digest of the question that a round's release asks, from its other columns."""
+        return _question(release, self)
 
     @property
     def least_reports(self) -> int:
-        """⌈n_min / (1 − f)⌉."""
+        """Returns the fewest reports with which something is published: ⌈n_min / (1 − f)⌉."""
         return least_reports(self.least_honest, self.dishonest_share)
 
     @property
     def packet_bytes(self) -> int:
-        """What a device sends."""
+        """Returns the bytes of one report, as a device sends it."""
         return SEALED_BYTES + self.device.messages * (SEALED_BYTES + self.device.message_bytes)
 
 
 def most_reports(dataset: Dataset, reports_per_person: int) -> int:
-    """As many invitations as there may be; an open link has one for each person who was declared."""
+    """Returns how many invitations there may be at most."""
+    # An open link has one for each person who was declared.
     return (dataset.persons or 1) * reports_per_person
 
 
 def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
+    """Returns the fewest reports of which so many are honest: ⌈n_min / (1 − f)⌉."""
     return math.ceil(least_honest / (1 - dishonest_share))
 
 
-def planned(
-    dataset: Dataset, collection: Collection, request: RoundRequest, *, is_stored: bool = False
-) -> PlannedRound:
-    """What a request means. Errors: `ParameterError` naming the field.
+def entry_of(dataset: Dataset, name: str) -> DeviceEntry:
+    """Returns the mechanism of that name.
 
-    is_stored: it has all of its parameters, whatever limits there are by now.
+    Errors: `ParameterError`, also for one that an open link forbids.
     """
-    entry = catalogue.get(request.mechanism)
-    if collection.open_link and not entry.open_groups:
+    entry = catalogue.get(name)
+    if dataset.collection.open_link and not entry.open_groups:
         raise ParameterError(
-            "mechanism",
-            request.mechanism,
-            "another one: by an open link one sender could set any number of it",
+            "mechanism", name, "another one: by an open link one sender could set any number of it"
         )
-    epsilon = exact_epsilon(request.epsilon)
-    delta = entry.delta(request.delta)
-    whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
-    if collection.open_link and request.reports_per_person != 1:
+    return entry
+
+
+def draw_for(dataset: Dataset, terms: DrawTerms, *, is_stored: bool = False) -> RoundDraw:
+    """Returns the draw of some terms. Errors: `ParameterError` naming the field.
+
+    is_stored: they have all parameters, whatever limits there are by now.
+    """
+    entry: DeviceEntry = terms.entry
+    collection = dataset.collection
+    if terms.round is None:
+        raise ValueError("round is missing, allowed: the terms of a round, in a collection")
+    reports_per_person, least_honest = terms.round.reports_per_person, terms.round.least_honest
+    whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=reports_per_person)
+    if collection.open_link and reports_per_person != 1:
         allowed = "1: by an open link nobody can count what one person sends"
-        raise ParameterError("reports_per_person", request.reports_per_person, allowed)
-    most = most_reports(dataset, request.reports_per_person)
-    whole(2, most, least_honest=request.least_honest)
-    share = exact_decimal("dishonest_share", request.dishonest_share, low=0, high=Fraction(9, 10))
-    needed = least_reports(request.least_honest, share)
+        raise ParameterError("reports_per_person", reports_per_person, allowed)
+    most = most_reports(dataset, reports_per_person)
+    whole(2, most, least_honest=least_honest)
+    share = exact_decimal("dishonest_share", terms.round.dishonest_share, low=0, high=Fraction(9, 10))
+    needed = least_reports(least_honest, share)
     if needed > most:
         allowed = f"less: {needed} reports would be needed, and there are at most {most}"
-        raise ParameterError("dishonest_share", request.dishonest_share, allowed)
-    resolution = entry.side(request.resolution)
-    region, parameters = region_of(dataset), dict(request.parameters)
+        raise ParameterError("dishonest_share", terms.round.dishonest_share, allowed)
+    resolution = entry.side(terms.resolution)
+    region, parameters = region_of(dataset), dict(terms.parameters)
     if not is_stored:
         parameters = reaching(dataset, region, entry.parameters, parameters)
     target = Target(
         relation=Relation.REPLACE,
-        epsilon=epsilon,
-        delta=delta,
+        epsilon=terms.epsilon,
+        delta=terms.delta,
         radius_m=Fraction(dataset.radius_m or 1),
-        expected_persons=request.least_honest,
+        expected_persons=least_honest,
     )
     device = _device(
         entry.name,
         region=region,
         target=target,
-        least_honest=request.least_honest,
+        least_honest=least_honest,
         most_reports=most,
         resolution=resolution,
         parameters=tuple(sorted(parameters.items())),
     )
-    guarantee = promised(device.guarantee(request.reports_per_person), collection)
+    guarantee = promised(device.guarantee(reports_per_person), collection)
     if guarantee.delta >= 1:
         allowed = "fewer, or a smaller δ or ε of a report: together they would promise nothing (δ = 1)"
-        raise ParameterError("reports_per_person", request.reports_per_person, allowed)
-    found = PlannedRound(
+        raise ParameterError("reports_per_person", reports_per_person, allowed)
+    draw = RoundDraw(
         device=device,
-        epsilon=epsilon,
-        delta=delta,
         resolution=resolution,
         parameters=parameters,
-        reports_per_person=request.reports_per_person,
-        least_honest=request.least_honest,
+        reports_per_person=reports_per_person,
+        least_honest=least_honest,
         dishonest_share=share,
         most_reports=most,
         per_report=promised(device.per_report, collection),
         alone=device.per_report.if_shuffler_fails or device.per_report,
         guarantee=guarantee,
-        charges=amounts.charges(
-            relation=Relation.REPLACE,
-            radius_m=dataset.radius_m,
-            guarantee=guarantee,
-            diameter_m=region.diameter_m,
-        ),
     )
-    _check_size(found)
-    return found
+    _check_size(draw)
+    return draw
 
 
-def of_round(found: Round) -> PlannedRound:
-    """What a stored round means today. Errors: `ParameterError` where that is nothing any more."""
-    release = found.release
-    request = RoundRequest(
-        mechanism=release.mechanism,
-        epsilon=release.epsilon,
-        delta=release.delta or None,
+def draw_of(collection_round: Round) -> RoundDraw:
+    """Returns what a stored round means today. Errors: `ParameterError` where that is nothing any more."""
+    release = collection_round.release
+    entry = entry_of(release.dataset, release.mechanism)
+    terms = DrawTerms(
+        entry=entry,
+        epsilon=exact_epsilon(release.epsilon),
+        delta=entry.delta(release.delta or None),
         resolution=release.resolution,
         parameters=release.parameters,
-        reports_per_person=found.reports_per_person,
-        least_honest=found.least_honest,
-        dishonest_share=found.dishonest_share,
+        round=RoundTerms(
+            reports_per_person=collection_round.reports_per_person,
+            least_honest=collection_round.least_honest,
+            dishonest_share=collection_round.dishonest_share,
+        ),
     )
-    return planned(release.dataset, release.dataset.collection, request, is_stored=True)
+    return draw_for(release.dataset, terms, is_stored=True)
 
 
-def keeps_promise(release: Release, today: PlannedRound) -> bool:
+def stored_question(release: Release) -> str:
+    """Returns the digest of what the round of a stored release asks."""
+    return _question(release, release.round)
+
+
+def keeps_promise(release: Release, today: RoundDraw) -> bool:
+    """Tells whether today's program promises what a round was charged for."""
     return today.guarantee == Guarantee.from_json(release.guarantee)
 
 
 def promised(guarantee: Guarantee, collection: Collection) -> Guarantee:
-    """With one operator for both roles, what is left without a shuffler is all that is promised.
-
-    So it is where anybody may send: whoever reads the result could be the whole crowd but one.
-    """
+    """Returns what a mechanism's guarantee is worth in a collection."""
     left = guarantee.if_shuffler_fails
     if guarantee.trust is not Trust.SHUFFLE or left is None:
         return guarantee
+    # With one operator for both roles, what is left without a shuffler is all that is promised. So it is
+    # where anybody may send: whoever reads the result could be the whole crowd but one.
     if not collection.has_two_operators:
         return replace(left, simulated=True)
     return left if collection.open_link else guarantee
 
 
 def loss_facts(per_report: Guarantee, dataset: Dataset) -> dict[str, str]:
-    """Of one report, in texts of a ledger's precision, rounded up; "inf": no bound."""
+    """Returns the losses of one report as texts of a ledger's precision, rounded up; "inf": no bound."""
     costs = amounts.charges(
         relation=Relation.REPLACE,
         radius_m=dataset.radius_m,
@@ -203,27 +217,45 @@ def loss_facts(per_report: Guarantee, dataset: Dataset) -> dict[str, str]:
     }
 
 
-def _check_size(plan: PlannedRound) -> None:
-    if plan.packet_bytes > MOST_PACKET_BYTES:
+def _question(release: Release, terms: RoundDraw | Round) -> str:
+    """Returns the SHA-256 of what a round asks; no other asks it, as each is a data version of its own."""
+    body = {
+        "dataset": release.version.dataset_id,
+        "version": release.version.number,
+        "mechanism": release.mechanism,
+        "epsilon": str(release.epsilon),
+        "delta": str(release.delta),
+        "resolution": release.resolution,
+        "parameters": {name: str(value) for name, value in release.parameters.items()},
+        "reports_per_person": terms.reports_per_person,
+        "least_honest": terms.least_honest,
+        "dishonest_share": str(terms.dishonest_share),
+    }
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _check_size(draw: RoundDraw) -> None:
+    if draw.packet_bytes > MOST_PACKET_BYTES:
         raise ParameterError(
             "resolution",
-            plan.resolution or "none",
-            f"less: a report would have {plan.device.messages} messages, {plan.packet_bytes} bytes; "
+            draw.resolution or "none",
+            f"less: a report would have {draw.device.messages} messages, {draw.packet_bytes} bytes; "
             f"{MOST_PACKET_BYTES} are the most",
         )
-    batch = plan.most_reports * plan.packet_bytes
+    batch = draw.most_reports * draw.packet_bytes
     if batch > MOST_BATCH_BYTES:
         raise ParameterError(
-            "mechanism", plan.device.name, f"one with fewer messages: all reports would have {batch} bytes"
+            "mechanism", draw.device.name, f"one with fewer messages: all reports would have {batch} bytes"
         )
 
 
 def _device(name: str, **facts: Any) -> DevicePlan:
-    """Errors: `ParameterError`, remembered as plans are: some take seconds to be found."""
-    found = _built(name, **facts)
-    if isinstance(found, ParameterError):
-        raise ParameterError(found.parameter, found.value, found.allowed)
-    return found
+    """Builds what devices do. Errors: `ParameterError`."""
+    # Refusals are remembered as answers are: some take seconds to be found.
+    answer = _built(name, **facts)
+    if isinstance(answer, ParameterError):
+        raise ParameterError(answer.parameter, answer.value, answer.allowed)
+    return answer
 
 
 @lru_cache(maxsize=32)

@@ -31,8 +31,10 @@ DEVICES: Final = Devices(
     is_asked=False,
     has_rounds=True,
     may_be_drawn_again=True,
+    entry=Named("heatmaps.collections.plans.entry_of"),
+    draw=Named("heatmaps.collections.plans.draw_for"),
     result=Named("heatmaps.collections.analysis.result_of"),
-    question=Named("heatmaps.collections.rounds.stored_question"),
+    question=Named("heatmaps.collections.plans.stored_question"),
     # Of a round, which may have reports, only whoever reads it asks.
     is_promise_kept=yes,
     check_delta=nothing,

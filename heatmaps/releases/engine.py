@@ -8,7 +8,8 @@ from heatmaps.guides import choices
 from heatmaps.models import Release
 from heatmaps.releases import readings, slice_guarantee
 from heatmaps.releases.question import data_slice_of
-from heatmaps.releases.readings import Cost, Draw, Steering
+from heatmaps.releases.readings import Draw
+from heatmaps.releases.request import DrawTerms
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
@@ -27,17 +28,20 @@ def draw_of(release: Release) -> Draw:
 
     Errors: `ParameterError` if it is gone by now.
     """
-    texts = [
-        one.name for one in registry.get(release.mechanism).parameters if one.kind in ("zones", "places")
-    ]
-    parameters = {
-        name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
-    }
-    cost = Cost(epsilon=release.epsilon, delta=release.delta)
-    steering = Steering(guide=choices.bound_guide(release), version=release.mechanism_version)
-    return readings.planned(
-        release.dataset, release.mechanism, cost, release.resolution, parameters, steering=steering
+    entry = registry.get(release.mechanism)
+    texts = [parameter.name for parameter in entry.parameters if parameter.kind in ("zones", "places")]
+    terms = DrawTerms(
+        entry=entry,
+        epsilon=release.epsilon,
+        delta=release.delta,
+        resolution=release.resolution,
+        parameters={
+            name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
+        },
+        guide=choices.bound_guide(release),
+        version=release.mechanism_version,
     )
+    return readings.draw_for(release.dataset, terms, build=readings.not_beforehand)
 
 
 def promised_draw_of(release: Release) -> Draw:

@@ -56,7 +56,7 @@ def test_several_reports_in_a_round_cost_as_many_times(dataset, ask):
     three = rounds.quote(dataset, ask(**small, reports_per_person=3))
     assert three.guarantee.loss(600) == 3 * one.guarantee.loss(600)
     assert three.guarantee.delta > 3 * one.guarantee.delta
-    assert three.per_report == one.per_report
+    assert three.draw.per_report == one.draw.per_report
 
 
 def test_rounds_add_up(steward, dataset, ask, clock, planned):
@@ -137,15 +137,15 @@ def test_open_links_take_no_shares(make_collection, ask):
     with pytest.raises(ParameterError, match="open link"):
         rounds.quote(dataset, ask(mechanism="shuffle-emd", resolution=16, parameters={}))
     quoted = rounds.quote(dataset, ask())
-    assert quoted.most_reports == 40
+    assert quoted.draw.most_reports == 40
     # Who reads the result could be the whole crowd but one.
-    assert quoted.guarantee == quoted.device.per_report.if_shuffler_fails
+    assert quoted.guarantee == quoted.draw.device.per_report.if_shuffler_fails
 
 
 def test_fewest_reports_are_rounded_up(dataset, ask):
     quoted = rounds.quote(dataset, ask(least_honest=19, dishonest_share="0.05"))
-    assert quoted.least_reports == 20
-    assert plans.least_reports(20, quoted.dishonest_share) == 22
+    assert quoted.draw.least_reports == 20
+    assert plans.least_reports(20, quoted.draw.dishonest_share) == 22
 
 
 def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, ask, clock, shuffler):
@@ -164,7 +164,7 @@ def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, as
     record = Account.objects.get(dataset=dataset, kind="record")
     transitions.change_limit(record, 10**15, actor=steward, reason="agreed")
     handover.fix(planned.pk, shuffler.part())
-    assert plans.keeps_promise(again(planned).release, plans.of_round(again(planned)))
+    assert plans.keeps_promise(again(planned).release, plans.draw_of(again(planned)))
 
 
 def test_by_an_open_link_a_person_sends_one(make_collection, ask):

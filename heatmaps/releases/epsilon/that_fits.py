@@ -67,7 +67,7 @@ def largest_epsilon(dataset: Dataset, person: User, request: ReleaseRequest) -> 
     planned = Plan.of(dataset, request)
     if left.holds(planned.charges) or latest_version(dataset) is None:
         return None
-    asked = ceil(planned.epsilon * EPSILON_UNITS)
+    asked = ceil(planned.terms.epsilon * EPSILON_UNITS)
     found = _search(dataset, request, left, asked, planned.charges)
     return Fraction(found, EPSILON_UNITS) if found else None
 
