@@ -83,17 +83,13 @@ def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
     return math.ceil(least_honest / (1 - dishonest_share))
 
 
-def entry_of(dataset: Dataset, name: str) -> DeviceEntry:
-    """Returns the mechanism of that name.
-
-    Errors: `ParameterError`, also for one that an open link forbids.
-    """
+def check_mechanism(collection: Collection, name: str) -> None:
+    """Refuses a mechanism that rounds of a collection may not use. Errors: `ParameterError`."""
     entry = catalogue.get(name)
-    if dataset.collection.open_link and not entry.open_groups:
+    if collection.open_link and not entry.open_groups:
         raise ParameterError(
             "mechanism", name, "another one: by an open link one sender could set any number of it"
         )
-    return entry
 
 
 def draw_for(dataset: Dataset, terms: DrawTerms, *, is_stored: bool = False) -> RoundDraw:
@@ -160,7 +156,8 @@ def draw_for(dataset: Dataset, terms: DrawTerms, *, is_stored: bool = False) -> 
 def draw_of(collection_round: Round) -> RoundDraw:
     """Returns what a stored round means today. Errors: `ParameterError` where that is nothing any more."""
     release = collection_round.release
-    entry = entry_of(release.dataset, release.mechanism)
+    check_mechanism(release.dataset.collection, release.mechanism)
+    entry = catalogue.get(release.mechanism)
     terms = DrawTerms(
         entry=entry,
         epsilon=exact_epsilon(release.epsilon),

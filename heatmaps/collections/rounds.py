@@ -106,8 +106,9 @@ def reports_of(collection_round: Round, now: datetime | None = None) -> int | No
 
 def quote(dataset: Dataset, request: ReleaseRequest) -> Plan:
     """Plans a round and writes nothing. Errors: `ParameterError`; NoCollection; Busy."""
-    collection_of(dataset)
+    collection = collection_of(dataset)
     with turn():  # some take seconds to be found
+        plans.check_mechanism(collection, request.mechanism)
         return Plan.of(dataset, request)
 
 

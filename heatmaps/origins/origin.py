@@ -64,9 +64,9 @@ class Origin:
     may_be_drawn_again: bool = False  # drawing takes no random number: whatever failed may begin again
     reads_before_election: bool = False  # reading fails without a charge being lost
 
-    # Functions of a dataset and a question.
-    entry: Callable[..., Any] = Named("heatmaps.releases.readings.entry_of")  # of a mechanism's name
-    draw: Callable[..., Any] = Named("heatmaps.releases.readings.draw_for")  # of `DrawTerms`
+    # Functions of a question.
+    entry: Callable[..., Any] = Named("mechanisms.catalogue.registry.get")  # of a mechanism's name
+    draw: Callable[..., Any] = Named("heatmaps.releases.readings.draw_for")  # of a dataset and `DrawTerms`
 
     # Functions of a release.
     result: Callable[..., Any] = Named("heatmaps.releases.engine.result_of")  # reads and draws

@@ -51,11 +51,13 @@ def promised_draw_of(release: Release) -> Draw:
     rows and events could reserve what `Plan.of` refuses.
     """
     try:
-        draw = draw_of(release)
-        draw.check(data_slice_of(release))
+        draw, data_slice = draw_of(release), data_slice_of(release)
+        draw.check(data_slice)
     except ParameterError:
         draw = None
-    if draw is None or _today(release, draw) != Guarantee.from_json(release.guarantee):
+    if draw is None or slice_guarantee.promise(
+        release.dataset, draw.mechanism.guarantee, data_slice
+    ) != Guarantee.from_json(release.guarantee):
         _log.error("release.promised_by_another_version", release=release.pk)
         raise BrokenPromise
     return draw
@@ -74,7 +76,3 @@ def is_kept(release: Release) -> bool:
     except BrokenPromise:
         return False
     return True
-
-
-def _today(release: Release, draw: Draw) -> Guarantee:
-    return slice_guarantee.promise(release.dataset, draw.mechanism.guarantee, data_slice_of(release))

@@ -96,9 +96,8 @@ def request_release(
     if earlier is not None and earlier.body_sha256 == key.body_sha256:
         return earlier.release  # whatever has become of what it names
     while True:
-        plan = Plan.of(dataset, request)
         try:
-            return _answer(requester, dataset, plan, key, label)
+            return _answer(requester, dataset, request, key, label)
         except Overtaken:
             pass  # a new version or a published answer meanwhile: look again
         except IntegrityError:
@@ -183,11 +182,12 @@ def _body_sha256(dataset: Dataset, request: ReleaseRequest) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _answer(requester: User, dataset: Dataset, plan: Plan, key: _Key, label: Label) -> Release:
+def _answer(requester: User, dataset: Dataset, request: ReleaseRequest, key: _Key, label: Label) -> Release:
     """Returns the release for a request, and reserves it if it is new.
 
     Errors: Overtaken, IntegrityError and those of `request_release`.
     """
+    plan = Plan.of(dataset, request)
     # What is looked up here is without the ledger's lock: `reserve` refuses when any of it is no longer so.
     earlier = _answered(requester, key.text)
     if earlier is not None:

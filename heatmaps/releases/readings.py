@@ -132,11 +132,6 @@ def not_beforehand(asked: Asked) -> None:
     del asked
 
 
-def entry_of(dataset: Dataset, name: str) -> AnyEntry:  # noqa: ARG001 - the same for all
-    """Returns the mechanism of that name. Errors: `ParameterError` listing the names."""
-    return registry.get(name)
-
-
 def draw_for(dataset: Dataset, terms: DrawTerms, *, build: Build = calibration.calibrated) -> Draw:
     """Returns the draw of some terms. Errors: `ParameterError`; Busy, where `build` takes long.
 

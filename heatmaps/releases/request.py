@@ -76,10 +76,10 @@ class Plan:
     @classmethod
     def of(cls, dataset: Dataset, request: ReleaseRequest) -> Self:
         """Checks everything that can be checked without data. Errors: `ParameterError`."""
-        entry: Entry = dataset.origin.entry(dataset, request.mechanism)
         epsilon = exact_epsilon(request.epsilon)
         if not isinstance(request.parameters, Mapping):
             raise ParameterError("parameters", request.parameters, "an object of names and values")
+        entry: Entry = dataset.origin.entry(request.mechanism)
         delta = entry.delta(request.delta)
         guide = None if request.guide is None else _guide(dataset, request, request.guide, epsilon)
         terms = DrawTerms(
@@ -93,6 +93,7 @@ class Plan:
         )
         draw = dataset.origin.draw(dataset, terms)
         region = region_of(dataset)
+        diameter_m = region.diameter_m
         data_slice = DataSlice.parse(
             region,
             since=request.since,
@@ -104,12 +105,14 @@ class Plan:
         if data_slice.has_period and not dataset.origin.has_times(dataset):
             name, moment = ("since", request.since) if request.since else ("until", request.until)
             raise ParameterError(name, moment, "nothing: the table of this dataset has no times")
-        guarantee = slice_guarantee.promise(dataset, draw.guarantee, data_slice)
+        guarantee = slice_guarantee.promised(
+            draw.guarantee, by_period=data_slice.has_period, diameter_m=diameter_m
+        )
         charges = amounts.charges(
             relation=Relation(dataset.relation),
             radius_m=dataset.radius_m,
             guarantee=guarantee,
-            diameter_m=region.diameter_m,
+            diameter_m=diameter_m,
         )
         return cls(
             terms=terms,
