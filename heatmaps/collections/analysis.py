@@ -18,11 +18,11 @@ _MESSAGE: Final = b"hazemap message 1\x00"
 
 
 class TooFew(Exception):  # noqa: N818 - reads as what it says
-    """Fewer reports came in than the round declared: nothing is published."""
+    """Says that fewer reports came in than the round declared: nothing is published."""
 
 
 class PromiseChanged(Exception):  # noqa: N818 - reads as what it says
-    """Today's program would not keep the promise that was charged for."""
+    """Says that today's program would not keep the promise that was charged for."""
 
 
 FINAL: Final = (TooFew, PromiseChanged)

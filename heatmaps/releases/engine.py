@@ -20,7 +20,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class BrokenPromise(Exception):  # noqa: N818 - what happened
-    """The promise that was charged for cannot be kept."""
+    """Says that the promise that was charged for cannot be kept."""
 
 
 def draw_of(release: Release) -> Draw:

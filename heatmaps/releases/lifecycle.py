@@ -169,7 +169,7 @@ def _check_key(key: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Key:
-    """An `Idempotency-Key`, and the body that it came with."""
+    """Holds an `Idempotency-Key`, and the body that it came with."""
 
     text: str | None
     body_sha256: str
@@ -177,8 +177,8 @@ class _Key:
 
 def _body_sha256(dataset: Dataset, request: ReleaseRequest) -> str:
     """Returns the SHA-256 of the question as it was sent: another spelling has another one."""
-    sent = asdict(request)
-    body = {"dataset": dataset.pk} | {name: sent[name] for name in _HASHED}
+    values = asdict(request)
+    body = {"dataset": dataset.pk} | {name: values[name] for name in _HASHED}
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -249,11 +249,11 @@ def _asks_the_same(release: Release, dataset: Dataset, plan: Plan) -> bool:
     return same and release.parameters == plan.draw.parameters
 
 
-def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] | None:
-    """Stores what is drawn, or returns the class of what went wrong: the charge stays, nothing is retried."""
+def _cause(release: Release, draw: Callable[[], Released]) -> type[Exception] | None:
+    """Stores a result, or returns the class of what went wrong: the charge stays, and nothing is retried."""
     try:
-        with draws.kept(release.pk):
-            _store(release, drawn())
+        with draws.lease(release.pk):
+            _store(release, draw())
     except draws.GivenUp:
         _log.warning("release.given_up_before_drawn", release=release.pk)
     except Exception as error:  # noqa: BLE001 - the data, the machine or the database: all the same here
@@ -268,7 +268,7 @@ def _run_in_lake(release: Release) -> None:
         _log.info("release.not_waiting", release=release.pk)
         return
     try:
-        with source_readings.kept(release.pk, tag):
+        with source_readings.lease(release.pk, tag):
             version_commitments.check(release.dataset, release.version)
             draw = engine.promised_draw_of(release)
             read = draw.read(release.dataset, release.version, data_slice_of(release))
@@ -297,6 +297,6 @@ def _draw(release: Release) -> Released:
     return released
 
 
-def _store(release: Release, drawn: Released) -> None:
-    content = drawn.to_bytes()
+def _store(release: Release, result: Released) -> None:
+    content = result.to_bytes()
     draws.finish(release.pk, content, hashlib.sha256(content).hexdigest())

@@ -48,14 +48,14 @@ class Payment:
             return disagreement.problem
 
     def _read_on(self) -> None:
-        """Errors: Disagreement."""
+        """Replays the events since. Errors: Disagreement."""
         events = Event.objects.filter(dataset=self.release.dataset_id, sequence__gt=self._replay.sequence)
         for event in events.order_by("sequence").iterator():
             self._replay.apply(event)
 
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
-    """Errors: Disagreement."""
+    """Returns what disagrees, in words; empty: nothing. Errors: Disagreement."""
     if release.dataset.origin.has_rounds:
         check_round(release.round, replay)
     changed = facts.differences(release, reserved.facts)
@@ -91,7 +91,7 @@ def _problem_of_price(release: Release, reserved: ReplayedRelease) -> str:
 
 
 def _covers(charged: int | str, price: int | None) -> bool:
-    """Whether a charge is at least the price; a charge without a bound is any price."""
+    """Tells whether a charge is at least the price; a charge without a bound is any price."""
     return charged == facts.NO_BOUND or (price is not None and int(charged) >= price)
 
 

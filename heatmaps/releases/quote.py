@@ -44,7 +44,7 @@ class ChargeLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """The exact cost. `problem` is empty, or the readable reason why it would be refused now."""
+    """Holds the exact cost. `problem` is empty, or the readable reason why it would be refused now."""
 
     request: ReleaseRequest
     data_slice: DataSlice
@@ -90,9 +90,11 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
     )
 
 
-def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[AccountKind, LedgerError | None]:
+def refusals(
+    accounts: Sequence[Balance], charges: amounts.Charges
+) -> Mapping[AccountKind, LedgerError | None]:
     """Returns what the ledger would answer now, by account; None where a charge fits."""
-    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
+    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in accounts}
 
 
 def _unguided_error(dataset: Dataset, plan: Plan) -> ExpectedError | None:
@@ -104,8 +106,10 @@ def _unguided_error(dataset: Dataset, plan: Plan) -> ExpectedError | None:
     return draw.expected_error(dataset, plan.data_slice)
 
 
-def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
-    refused = refusals(held, charges)
+def _lines(
+    accounts: list[Balance], charges: amounts.Charges
+) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
+    refused = refusals(accounts, charges)
     lines = tuple(
         ChargeLine(
             kind=balance.kind,
@@ -115,7 +119,7 @@ def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeL
             available=balance.available,
             affordable=refused[balance.kind] is None,
         )
-        for balance in held
+        for balance in accounts
     )
     return lines, [refusal for refusal in refused.values() if refusal is not None]
 

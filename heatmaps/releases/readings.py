@@ -34,7 +34,7 @@ Build: TypeAlias = Callable[[Asked], Calibrated | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One way to read the data for a mechanism."""
+    """Says how data are read for a mechanism."""
 
     read: Callable[[Any, Dataset, DataVersion, DataSlice], object]  # first the mechanism
     whole_records: str = ""  # why no part of the region can be asked about; empty: any can
@@ -42,11 +42,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """A calibrated mechanism of the catalogue, ready to read and draw."""
+    """Holds a calibrated mechanism of the catalogue, ready to read and draw."""
 
     entry: AnyEntry
     mechanism: Any  # the entry's
-    known: Calibrated | None = field(default=None, compare=False, repr=False)  # worked out by a child
+    calibrated: Calibrated | None = field(default=None, compare=False, repr=False)  # worked out by a child
 
     @property
     def name(self) -> str:
@@ -72,13 +72,15 @@ class Draw:
     @property
     def guarantee(self) -> Guarantee:
         """Returns what the mechanism promises."""
-        guarantee: Guarantee = self.mechanism.guarantee if self.known is None else self.known.guarantee
+        guarantee: Guarantee = (
+            self.mechanism.guarantee if self.calibrated is None else self.calibrated.guarantee
+        )
         return guarantee
 
     @property
     def on_devices(self) -> Guarantee | None:
         """Returns the promise of the same protocol with a shuffler, where this one simulates it."""
-        return None if self.known is None else self.known.on_devices
+        return None if self.calibrated is None else self.calibrated.on_devices
 
     def check(self, data_slice: DataSlice) -> None:
         """Refuses a part of the region where whole records are read. Errors: `ParameterError`."""
@@ -91,8 +93,8 @@ class Draw:
 
         How many persons have check-ins in a part of the data is not public.
         """
-        if self.known is not None:
-            return self.known.expected_error
+        if self.calibrated is not None:
+            return self.calibrated.expected_error
         if self._reading.whole_records:
             error_of_all: ExpectedError = self.mechanism.expected_error()
             return error_of_all
@@ -127,9 +129,9 @@ class Draw:
         return READINGS[self.entry.reads]
 
 
-def not_beforehand(asked: Asked) -> None:
+def not_beforehand(question: Asked) -> None:
     """Works out nothing but what the draw needs: for whoever draws."""
-    del asked
+    del question
 
 
 def draw_for(dataset: Dataset, terms: DrawTerms, *, build: Build = calibration.calibrated) -> Draw:
@@ -165,7 +167,7 @@ def draw_for(dataset: Dataset, terms: DrawTerms, *, build: Build = calibration.c
     )
     calibrated = build(question)
     mechanism = question.built() if calibrated is None else calibrated.mechanism
-    return Draw(entry=entry, mechanism=mechanism, known=calibrated)
+    return Draw(entry=entry, mechanism=mechanism, calibrated=calibrated)
 
 
 def offered(dataset: Dataset) -> list[AnyEntry]:

@@ -33,7 +33,7 @@ class RoundTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRequest:
-    """A question as a form or the API sends it; `Plan.of` says what is wrong with it."""
+    """Holds a question as a form or the API sends it; `Plan.of` says what is wrong with it."""
 
     mechanism: str
     # A plain decimal as it was typed, or what was found; of a round: that of one report, at the radius.
@@ -64,7 +64,7 @@ class DrawTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A valid question: what would draw its answer, what that promises and what it costs; public."""
+    """Says what would answer a valid question, what that promises and what it costs; public."""
 
     terms: DrawTerms
     draw: Any  # a `readings.Draw` of stored check-ins, or a `RoundDraw` of devices
@@ -186,8 +186,8 @@ def _guide(dataset: Dataset, request: ReleaseRequest, guide_id: str, epsilon: Fr
     data_slice = DataSlice.parse(
         region_of(dataset), since=request.since, until=request.until, rectangle=request.rectangle
     )
-    chosen = choices.resolved(dataset, guide_id, data_slice)
+    guide = choices.resolved(dataset, guide_id, data_slice)
     allowed = epsilons.epsilons(dataset, entry.name, request.parameters)
     if allowed is None or not allowed[0] <= epsilon <= allowed[1]:
         raise epsilons.refusal(guide_id, dataset, entry.name, request.parameters)
-    return chosen
+    return guide

@@ -92,7 +92,7 @@ def clean_files():
 
 
 def _forget_all():
-    for round_id in round_keys.kept():
+    for round_id in round_keys.rounds():
         handover.forget(round_id)
 
 

@@ -72,7 +72,7 @@ def test_rounds_do_not_overlap(steward, dataset, ask, clock, planned):
     with pytest.raises(ParameterError, match="opens_at"):
         rounds.plan(steward, dataset, ask(), opens_at=opens_at, closes_at=opens_at + HOUR)
     assert Round.objects.count() == 1
-    assert len(round_keys.kept()) == 1
+    assert len(round_keys.rounds()) == 1
 
 
 def test_a_round_over_the_limit_is_refused_whole(steward, dataset, ask, clock):
@@ -86,7 +86,7 @@ def test_a_round_over_the_limit_is_refused_whole(steward, dataset, ask, clock):
         )
     assert not Release.objects.exists()
     assert not dataset.versions.exists()
-    assert round_keys.kept() == []
+    assert round_keys.rounds() == []
 
 
 def test_a_collection_takes_no_uploads_and_answers_no_questions(dataset, steward):

@@ -154,7 +154,7 @@ def test_it_renews_outside_of_the_transaction_of_anybody_else(dataset, release):
     transitions.spend(release.pk)
     draws.claim(release)
     Drawing.objects.filter(pk=release.pk).update(lease_until=timezone.now())
-    with draws.kept(release.pk), transaction.atomic():
+    with draws.lease(release.pk), transaction.atomic():
         wait_until(lambda: lease_left(release) > 9 * MINUTE, seconds=60, what="a renewal")
         transaction.set_rollback(True)
     assert lease_left(release) > 9 * MINUTE

@@ -158,7 +158,7 @@ def test_a_lease_is_kept_while_the_reader_lives(spent, settings, monkeypatch):
     settings.LEASE_SECONDS = 0.6
     tag = source_readings.begin(spent.pk)
     until = SourceReading.objects.get().lease_until
-    with source_readings.kept(spent.pk, tag):
+    with source_readings.lease(spent.pk, tag):
         deadline = timezone.now() + timedelta(seconds=20)
         while SourceReading.objects.get().lease_until <= until and timezone.now() < deadline:
             pass
