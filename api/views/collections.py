@@ -21,7 +21,7 @@ from api.serializers.fields import Strict
 from api.views.shared import ApiView, body
 from heatmaps.collections import collection, rounds
 from heatmaps.collections.page import page_sha384
-from heatmaps.collections.plans import RoundDraw
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import Dataset, Round, Scope
 from heatmaps.people.permissions import Act, dataset_for

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from heatmaps import spool
-from heatmaps.collections import facts, handover, plans, round_keys
+from heatmaps.collections import facts, handover, round_draws, round_keys
 from heatmaps.models import Release
 from mechanisms.results.serialization import Result
 
@@ -39,8 +39,8 @@ def result_of(release: Release) -> Result:
     Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
     """
     collection_round = release.round
-    draw = plans.draw_of(collection_round)
-    if not (plans.keeps_promise(release, draw) and facts.are_of(collection_round, draw)):
+    draw = round_draws.draw_of(collection_round)
+    if not (round_draws.keeps_promise(release, draw) and facts.are_of(collection_round, draw)):
         raise PromiseChanged
     if collection_round.reports is None or collection_round.reports < draw.least_reports:
         raise TooFew
@@ -59,7 +59,7 @@ def opened(
     batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
 ) -> NDArray[np.uint8]:
     """Returns what can be opened of the sealed messages, `(n, message_bytes)`, in order; drops the rest."""
-    sealed, info = message_bytes + plans.SEALED_BYTES, _MESSAGE + facts_sha256
+    sealed, info = message_bytes + round_draws.SEALED_BYTES, _MESSAGE + facts_sha256
     texts = []
     for start in range(0, len(batch), sealed):
         try:

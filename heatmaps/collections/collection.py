@@ -18,7 +18,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCollection:
-    """Holds public facts beside those of the dataset; an invalid one cannot exist. Errors: `ParameterError`."""
+    """Holds public facts beside a dataset's own; an invalid one cannot exist. Errors: `ParameterError`."""
 
     question: str
     analyser_operator: str

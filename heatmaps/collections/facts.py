@@ -5,7 +5,7 @@ import json
 import math
 from typing import Final
 
-from heatmaps.collections.plans import RoundDraw, loss_facts
+from heatmaps.collections.round_draws import RoundDraw, loss_facts
 from heatmaps.models import Round
 
 KIND: Final = "hazemap round"

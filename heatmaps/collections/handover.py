@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from heatmaps import queue, spool
 from heatmaps.children.turns import turn
-from heatmaps.collections import facts, plans, round_keys, rounds
+from heatmaps.collections import facts, round_draws, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen
 from heatmaps.ledger import facts as ledger_facts
 from heatmaps.ledger import transitions
@@ -96,7 +96,7 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
     if row.reports is not None:
         return _same(row, sha256, reports)
     _check_moment(row)
-    sealed = row.message_bytes + plans.SEALED_BYTES
+    sealed = row.message_bytes + round_draws.SEALED_BYTES
     if not 0 <= reports <= (row.invitations or 0):
         raise ParameterError("Hazemap-Reports", reports, f"from 0 to {row.invitations}, the invitations")
     path, size = _received(blocks, most=reports * row.messages * sealed, sha256=sha256)
@@ -194,8 +194,8 @@ def _fixed_facts(row: Round, part: ShufflerPart) -> str:
 def _prepare(row: Round, part: ShufflerPart) -> None:
     """Fills a round in memory, its facts included. Errors: `ParameterError`; RoundNotOpen; Busy."""
     with turn():
-        draw = plans.draw_of(row)
-    if not plans.keeps_promise(row.release, draw):
+        draw = round_draws.draw_of(row)
+    if not round_draws.keeps_promise(row.release, draw):
         raise RoundNotOpen("this round was charged by another version of the program; plan it again")
     _check(part, draw, row)
     row.shuffler_key, row.invitations = part.key, part.invitations
@@ -213,7 +213,7 @@ def _check_moment(row: Round) -> None:
         raise RoundNotOpen("this round has an end already")
 
 
-def _check(part: ShufflerPart, draw: plans.RoundDraw, row: Round) -> None:
+def _check(part: ShufflerPart, draw: round_draws.RoundDraw, row: Round) -> None:
     if not draw.least_reports <= part.invitations <= draw.most_reports:
         allowed = f"from {draw.least_reports}, with fewer nothing is published, to {draw.most_reports}"
         raise ParameterError("invitations", part.invitations, allowed)

@@ -12,9 +12,9 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.children.turns import turn
-from heatmaps.collections import plans, round_keys
+from heatmaps.collections import round_draws, round_keys
 from heatmaps.collections.errors import NoCollection, RoundNotOpen
-from heatmaps.collections.plans import RoundDraw
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.events import Facts, new_salt
 from heatmaps.ledger.transitions import moves, slots
@@ -90,12 +90,12 @@ def state_of(collection_round: Round, now: datetime | None = None) -> RoundState
 
 def least_reports_of(collection_round: Round) -> int:
     """Returns the fewest reports with which something is published."""
-    return plans.least_reports(collection_round.least_honest, collection_round.dishonest_share)
+    return round_draws.least_reports(collection_round.least_honest, collection_round.dishonest_share)
 
 
 def most_reports_of(collection_round: Round) -> int:
     """Returns how many invitations there may be at most."""
-    return plans.most_reports(collection_round.release.dataset, collection_round.reports_per_person)
+    return round_draws.most_reports(collection_round.release.dataset, collection_round.reports_per_person)
 
 
 def reports_of(collection_round: Round, now: datetime | None = None) -> int | None:
@@ -108,7 +108,7 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Plan:
     """Plans a round and writes nothing. Errors: `ParameterError`; NoCollection; Busy."""
     collection = collection_of(dataset)
     with turn():  # some take seconds to be found
-        plans.check_mechanism(collection, request.mechanism)
+        round_draws.check_mechanism(collection, request.mechanism)
         return Plan.of(dataset, request)
 
 

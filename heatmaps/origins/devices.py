@@ -32,9 +32,9 @@ DEVICES: Final = Devices(
     has_rounds=True,
     may_be_drawn_again=True,
     entry=Named("mechanisms.devices.catalogue.get"),
-    draw=Named("heatmaps.collections.plans.draw_for"),
+    draw=Named("heatmaps.collections.round_draws.draw_for"),
     result=Named("heatmaps.collections.analysis.result_of"),
-    question=Named("heatmaps.collections.plans.stored_question"),
+    question=Named("heatmaps.collections.round_draws.stored_question"),
     # Of a round, which may have reports, only whoever reads it asks.
     is_promise_kept=yes,
     check_delta=nothing,

@@ -25,8 +25,8 @@ def first_proposable(fitting: Sequence[Chosen], resolution: int | None) -> Chose
 
     The same people: by data version and slice. resolution: of the new map; None: not known yet.
     """
-    # Any other start is offered alone: it is taken for where people are inside of measured rectangles, so sums
-    # have no stated error.
+    # Any other start is offered alone: it is taken for where people are inside of measured rectangles, so
+    # sums have no stated error.
     for start in fitting:
         measured = start.guide.measured if start.same_people else None
         if measured is None or measured.shares is not None:

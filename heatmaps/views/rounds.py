@@ -16,7 +16,7 @@ from heatmaps.children.turns import Busy
 from heatmaps.collections import collection as collections
 from heatmaps.collections import rounds
 from heatmaps.collections.page import page_sha384
-from heatmaps.collections.plans import RoundDraw
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.collections.rounds import RoundState
 from heatmaps.ledger.balances import balances
 from heatmaps.ledger.errors import LedgerError

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from heatmaps.collections.plans import RoundDraw
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.models import Collection, Release, Round
 from heatmaps.numbers import UP, count, error_length, number
 from heatmaps.result_kinds.entries import entry_of

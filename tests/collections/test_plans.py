@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps.collections import handover, plans, round_keys, rounds
+from heatmaps.collections import handover, round_draws, round_keys, rounds
 from heatmaps.collections.errors import NoCollection
 from heatmaps.collections.rounds import RoundState
 from heatmaps.ingest import uploads
@@ -145,7 +145,7 @@ def test_open_links_take_no_shares(make_collection, ask):
 def test_fewest_reports_are_rounded_up(dataset, ask):
     quoted = rounds.quote(dataset, ask(least_honest=19, dishonest_share="0.05"))
     assert quoted.draw.least_reports == 20
-    assert plans.least_reports(20, quoted.draw.dishonest_share) == 22
+    assert round_draws.least_reports(20, quoted.draw.dishonest_share) == 22
 
 
 def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, ask, clock, shuffler):
@@ -164,7 +164,7 @@ def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, as
     record = Account.objects.get(dataset=dataset, kind="record")
     transitions.change_limit(record, 10**15, actor=steward, reason="agreed")
     handover.fix(planned.pk, shuffler.part())
-    assert plans.keeps_promise(again(planned).release, plans.draw_of(again(planned)))
+    assert round_draws.keeps_promise(again(planned).release, round_draws.draw_of(again(planned)))
 
 
 def test_by_an_open_link_a_person_sends_one(make_collection, ask):

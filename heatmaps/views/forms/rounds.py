@@ -8,7 +8,7 @@ from typing import Any, Final
 from django import forms
 from django.utils import timezone
 
-from heatmaps.collections.plans import MOST_REPORTS_PER_PERSON
+from heatmaps.collections.round_draws import MOST_REPORTS_PER_PERSON
 from heatmaps.models import Dataset
 from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, explain, offer

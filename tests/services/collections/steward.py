@@ -16,7 +16,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from heatmaps.collections import collection as collections  # noqa: E402
-from heatmaps.collections import plans, rounds  # noqa: E402
+from heatmaps.collections import round_draws, rounds  # noqa: E402
 from heatmaps.collections.page import page_sha384  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Account, Dataset, Event, Release  # noqa: E402
@@ -41,7 +41,7 @@ def plan(slug, opens_in, seconds, request):
     moments = {"opens_at": opens_at, "closes_at": opens_at + timedelta(seconds=seconds)}
     question = seed.round_request(**request)
     planned = rounds.plan(steward, dataset, question, page_sha384=page_sha384(), **moments)
-    meant = plans.draw_of(rounds.round_of(dataset, planned.number))
+    meant = round_draws.draw_of(rounds.round_of(dataset, planned.number))
     return {
         "id": str(planned.pk),
         "number": planned.number,
