@@ -12,6 +12,7 @@ from heatmaps.ingest import uploads
 from heatmaps.ingest.versions import deletion, surveys
 from heatmaps.masses import column_copies
 from heatmaps.releases import lifecycle
+from heatmaps.releases import sweep as release_sweep
 
 # What reads a lake and hangs, in a catalog or on a disk, is killed with its process: it is read again.
 _LAKE_SECONDS: Final = 3 * 3600
@@ -53,7 +54,7 @@ def expire(dataset_id: str) -> None:
 @shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]  # as above
 def sweep() -> None:
     """Sends again what no worker has, and ends what no worker will."""
-    _run(lifecycle.sweep)
+    _run(release_sweep.sweep)
 
 
 def _run(work: Callable[..., None], *ids: UUID | int) -> None:

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.serializers.fields import Choice, Decimal, Exact, Flag, Strict, Text, Whole
 from api.serializers.releases import ParameterField
-from heatmaps.collections.plans import MOST_REPORTS_PER_PERSON
+from heatmaps.collections.round_draws import MOST_REPORTS_PER_PERSON
 from heatmaps.collections.rounds import RoundState
 from mechanisms.devices import catalogue
 from mechanisms.guarantee import Trust

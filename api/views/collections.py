@@ -1,6 +1,6 @@
 """Plans and shows the rounds of a collection."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from rest_framework.request import Request
@@ -20,10 +20,11 @@ from api.serializers.fields import Strict
 from api.views.shared import ApiView, body
 from heatmaps.collections import collection, rounds
 from heatmaps.collections.page import page_sha384
-from heatmaps.collections.plans import PlannedRound, RoundRequest
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import Dataset, Round, Scope
 from heatmaps.people.permissions import Act, dataset_for
+from heatmaps.releases.request import Plan, ReleaseRequest, RoundTerms
 from heatmaps.wording.collection import influence_words
 from heatmaps.wording.release import for_guarantee
 from mechanisms.devices import catalogue
@@ -68,9 +69,7 @@ class RoundsView(ApiView):
         dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         typed = body(request, RoundIn)
         moments = {name: typed.pop(name) for name in ("opens_at", "closes_at")}
-        new_round = rounds.plan(
-            request.user, dataset, RoundRequest(**_without_nulls(typed)), page_sha384=page_sha384(), **moments
-        )
+        new_round = rounds.plan(request.user, dataset, _question(typed), page_sha384=page_sha384(), **moments)
         answer = _round(request, rounds.round_of(dataset, new_round.number))
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
@@ -88,8 +87,8 @@ class RoundQuotesView(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Quote a round. What it would promise, cost and ask of devices; nothing is spent."""
         dataset = dataset_for(request.user, slug)
-        quoted = rounds.quote(dataset, RoundRequest(**_without_nulls(body(request, RoundQuestionIn))))
-        return Response(_quote(dataset, quoted))
+        plan = rounds.quote(dataset, _question(body(request, RoundQuestionIn)))
+        return Response(_quote(dataset, plan))
 
 
 class RoundOfCollectionView(ApiView):
@@ -126,8 +125,10 @@ class ShufflerTokenView(ApiView):
         return Response({"token": token}, 201)
 
 
-def _without_nulls(typed: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in typed.items() if value is not None}
+def _question(typed: dict[str, Any]) -> ReleaseRequest:
+    values = {name: value for name, value in typed.items() if value is not None}
+    terms = {part.name: values.pop(part.name) for part in fields(RoundTerms) if part.name in values}
+    return ReleaseRequest(**values, round=RoundTerms(**terms))
 
 
 def _round(request: Request, row: Round) -> dict[str, Any]:
@@ -158,21 +159,22 @@ def _round(request: Request, row: Round) -> dict[str, Any]:
     return dict(RoundOut(values).data)
 
 
-def _quote(dataset: Dataset, quoted: PlannedRound) -> dict[str, Any]:
+def _quote(dataset: Dataset, plan: Plan) -> dict[str, Any]:
+    draw: RoundDraw = plan.draw
     charges = [
         {"account": str(kind), "amount": None if units is None else as_decimal(units, kind)}
-        for kind, units in quoted.charges.items()
+        for kind, units in plan.charges.items()
     ]
     values = {
-        "guarantee": quoted.guarantee.to_json(),
-        "guarantee_of_a_report": quoted.per_report.to_json(),
-        "statements": for_guarantee(quoted.guarantee, dataset, subject="a round"),
+        "guarantee": plan.guarantee.to_json(),
+        "guarantee_of_a_report": draw.per_report.to_json(),
+        "statements": for_guarantee(plan.guarantee, dataset, subject="a round"),
         "charges": charges,
-        "expected_error": asdict(quoted.device.expected_error(quoted.least_reports)),
-        "least_reports": quoted.least_reports,
-        "most_reports": quoted.most_reports,
-        "messages": quoted.device.messages,
-        "packet_bytes": quoted.packet_bytes,
-        "dishonest": influence_words(quoted),
+        "expected_error": asdict(draw.expected_error(dataset, plan.data_slice)),
+        "least_reports": draw.least_reports,
+        "most_reports": draw.most_reports,
+        "messages": draw.device.messages,
+        "packet_bytes": draw.packet_bytes,
+        "dishonest": influence_words(draw),
     }
     return dict(RoundQuoteOut(values).data)

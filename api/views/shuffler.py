@@ -21,7 +21,7 @@ from api.schema import operation
 from api.serializers.collections import BatchOut, FactsOut, PlannedRoundsOut, ShufflerPartIn
 from api.views.shared import ApiView, body
 from heatmaps.children.turns import turn
-from heatmaps.collections import collection, handover, plans, rounds
+from heatmaps.collections import collection, handover, round_draws, rounds
 from heatmaps.collections.handover import ShufflerPart
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.models import Collection, Round
@@ -98,11 +98,11 @@ class ShufflerTableView(ShufflerView):
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Read a round's table of integers."""
         with turn():
-            table = plans.of_round(_round(request, round_id)).device.table
+            table = round_draws.draw_of(_round(request, round_id)).device.table
         return HttpResponse(table, content_type="application/octet-stream")
 
 
-@takes_up_to(lambda: plans.MOST_BATCH_BYTES)
+@takes_up_to(lambda: round_draws.MOST_BATCH_BYTES)
 class ShufflerBatchView(ShufflerView):
     parser_classes = [RawFile]
 
@@ -117,8 +117,8 @@ class ShufflerBatchView(ShufflerView):
         """Hand over the messages of a round, after it closed. Sealed, joined and ascending; the same again is
         answered the same."""
         _round(request, round_id)
-        if body_length(request) > plans.MOST_BATCH_BYTES:
-            raise TooLarge(plans.MOST_BATCH_BYTES)
+        if body_length(request) > round_draws.MOST_BATCH_BYTES:
+            raise TooLarge(round_draws.MOST_BATCH_BYTES)
         sha256, reports = request.headers.get(_BATCH, ""), request.headers.get(_REPORTS, "")
         if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
             raise ValidationError({_BATCH: "expected 64 hexadecimal digits"})

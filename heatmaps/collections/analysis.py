@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from heatmaps import spool
-from heatmaps.collections import facts, handover, plans, round_keys
+from heatmaps.collections import facts, handover, round_draws, round_keys
 from heatmaps.models import Release
 from mechanisms.results.serialization import Result
 
@@ -18,11 +18,11 @@ _MESSAGE: Final = b"hazemap message 1\x00"
 
 
 class TooFew(Exception):  # noqa: N818 - reads as what it says
-    """Fewer reports came in than the round declared: nothing is published."""
+    """Says that fewer reports came in than the round declared: nothing is published."""
 
 
 class PromiseChanged(Exception):  # noqa: N818 - reads as what it says
-    """Today's program would not keep the promise that was charged for."""
+    """Says that today's program would not keep the promise that was charged for."""
 
 
 FINAL: Final = (TooFew, PromiseChanged)
@@ -34,15 +34,15 @@ def is_final(cause: type[Exception]) -> bool:
 
 
 def result_of(release: Release) -> Result:
-    """The result of a round; its rows are not read again.
+    """Returns the result of a round; its rows are not read again.
 
     Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
     """
     collection_round = release.round
-    plan = plans.of_round(collection_round)
-    if not (plans.keeps_promise(release, plan) and facts.are_of(collection_round, plan)):
+    draw = round_draws.draw_of(collection_round)
+    if not (round_draws.keeps_promise(release, draw) and facts.are_of(collection_round, draw)):
         raise PromiseChanged
-    if collection_round.reports is None or collection_round.reports < plan.least_reports:
+    if collection_round.reports is None or collection_round.reports < draw.least_reports:
         raise TooFew
     with spool.opened(handover.batch_path(release.pk)) as file:
         batch = file.read()
@@ -50,16 +50,16 @@ def result_of(release: Release) -> Result:
         batch,
         round_keys.load(release.pk),
         facts_sha256=bytes.fromhex(collection_round.facts_sha256),
-        message_bytes=plan.device.message_bytes,
+        message_bytes=draw.device.message_bytes,
     )
-    return plan.device.analyse(messages, collection_round.reports)
+    return draw.device.analyse(messages, collection_round.reports)
 
 
 def opened(
     batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
 ) -> NDArray[np.uint8]:
-    """`(n, message_bytes)`: what can be opened of the sealed messages, in order; the rest is dropped."""
-    sealed, info = message_bytes + plans.SEALED_BYTES, _MESSAGE + facts_sha256
+    """Returns what can be opened of the sealed messages, `(n, message_bytes)`, in order; drops the rest."""
+    sealed, info = message_bytes + round_draws.SEALED_BYTES, _MESSAGE + facts_sha256
     texts = []
     for start in range(0, len(batch), sealed):
         try:

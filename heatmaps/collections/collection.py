@@ -18,7 +18,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCollection:
-    """Public facts beside those of the dataset; an invalid one cannot exist. Errors: `ParameterError`."""
+    """Holds public facts beside a dataset's own; an invalid one cannot exist. Errors: `ParameterError`."""
 
     question: str
     analyser_operator: str
@@ -34,7 +34,7 @@ class NewCollection:
             object.__setattr__(self, name, origin(name, getattr(self, name)))
 
     def store(self, dataset: Dataset) -> str:
-        """Write the row of a new dataset, in the caller's transaction. Returns the shuffler's token."""
+        """Writes the row of a new dataset, in the caller's transaction. Returns the shuffler's token."""
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         Collection.objects.create(
             dataset=dataset,
@@ -50,13 +50,13 @@ class NewCollection:
 
 
 def of_token(token: str) -> Collection | None:
-    """The collection whose shuffler shows this token."""
-    found = Collection.objects.select_related("dataset").filter(token_sha256=digest(token))
-    return found.first()
+    """Returns the collection whose shuffler shows this token; None: nobody's."""
+    rows = Collection.objects.select_related("dataset").filter(token_sha256=digest(token))
+    return rows.first()
 
 
 def new_token(collection: Collection) -> str:
-    """Another token for the shuffler; the one before works no longer."""
+    """Makes another token for the shuffler; the one before works no longer."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     Collection.objects.filter(pk=collection.pk).update(token_sha256=digest(token))
     return token
@@ -66,25 +66,25 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def origin(name: str, given: str) -> str:
-    """An origin without a path, as devices ask it. Errors: `ParameterError`."""
-    text = given.strip().rstrip("/") if isinstance(given, str) else ""
+def origin(name: str, address: str) -> str:
+    """Returns an origin without a path, as devices ask it. Errors: `ParameterError`."""
+    text = address.strip().rstrip("/") if isinstance(address, str) else ""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ParameterError(name, given, _ORIGIN) from None
+        raise ParameterError(name, address, _ORIGIN) from None
     here = host in {"127.0.0.1", "localhost", "::1"}
     plain = not (parts.path or parts.query or parts.fragment or parts.username or parts.password)
     named = re.fullmatch(r"[a-z0-9.-]+|::1", host) is not None
     allowed = parts.scheme == "https" or (parts.scheme == "http" and here)
     if not (plain and named and allowed and len(text) <= 200) or port == 0:
-        raise ParameterError(name, given, _ORIGIN)
+        raise ParameterError(name, address, _ORIGIN)
     return text
 
 
 def facts_of(collection: Collection) -> Mapping[str, str]:
-    """Who takes part, for pages and sheets."""
+    """Returns who takes part, for pages and sheets."""
     return {
         "question": collection.question,
         "analyser": collection.analyser_operator,
@@ -92,8 +92,8 @@ def facts_of(collection: Collection) -> Mapping[str, str]:
     }
 
 
-def _text(name: str, given: str, most: int) -> str:
-    text = " ".join(given.split()) if isinstance(given, str) else ""
-    if not (1 <= len(text) <= most and text.isprintable()):
-        raise ParameterError(name, given, f"1 to {most} characters that print")
-    return text
+def _text(name: str, text: str, most: int) -> str:
+    words = " ".join(text.split()) if isinstance(text, str) else ""
+    if not (1 <= len(words) <= most and words.isprintable()):
+        raise ParameterError(name, text, f"1 to {most} characters that print")
+    return words

@@ -8,13 +8,13 @@ from heatmaps.ledger.errors import LedgerError
 
 
 class CollectionError(LedgerError):
-    """A refusal; nothing was written."""
+    """Refuses; nothing was written."""
 
     code: ClassVar[str] = "collection_error"
 
 
 class NoCollection(CollectionError):
-    """The dataset is filled by uploads."""
+    """Says that a dataset is filled by uploads."""
 
     code = "not_a_collection"
 
@@ -23,7 +23,7 @@ class NoCollection(CollectionError):
 
 
 class RoundIsFixed(CollectionError):
-    """The shuffler told other values before."""
+    """Says that the shuffler told other values before."""
 
     code = "round_is_fixed"
 
@@ -32,7 +32,7 @@ class RoundIsFixed(CollectionError):
 
 
 class RoundNotOpen(CollectionError):
-    """The round was cancelled, is open, or is not closed yet."""
+    """Says that a round was cancelled, is open, or is not closed yet."""
 
     code = "round_not_open"
 
@@ -41,7 +41,7 @@ class RoundNotOpen(CollectionError):
 
 
 class BatchDiffers(CollectionError):
-    """Another batch was handed over before."""
+    """Says that another batch was handed over before."""
 
     code = "batch_differs"
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from heatmaps import queue, spool
 from heatmaps.children.turns import turn
-from heatmaps.collections import facts, plans, round_keys, rounds
+from heatmaps.collections import facts, round_draws, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen
 from heatmaps.ledger import facts as ledger_facts
 from heatmaps.ledger import transitions
@@ -41,7 +41,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShufflerPart:
-    """What the shuffler adds to a round's facts. Errors: `ParameterError`."""
+    """Holds what the shuffler adds to a round's facts. Errors: `ParameterError`."""
 
     key: str  # base64url
     invitations: int
@@ -58,55 +58,55 @@ class ShufflerPart:
 
 
 def fix(round_id: UUID, part: ShufflerPart) -> str:
-    """Fix what a round is, for good, and write it into the ledger; the text that both roles serve.
+    """Fixes what a round is, for good, in the ledger, and returns the text that both roles serve.
 
-    The same part again: the same text. Errors: RoundIsFixed; RoundNotOpen; `ParameterError`.
+    The same part again gives the same text. Errors: RoundIsFixed; RoundNotOpen; `ParameterError`.
     """
-    found = _found(round_id)
-    if found.facts:
-        return _told_before(found, part)
-    _prepare(found, part)  # may take seconds: before the lock
-    with transitions.locked(found.release.dataset_id):
-        stored, now = _found(round_id), timezone.now()
+    row = _round(round_id)
+    if row.facts:
+        return _fixed_facts(row, part)
+    _prepare(row, part)  # may take seconds: before the lock
+    with transitions.locked(row.release.dataset_id):
+        stored, now = _round(round_id), timezone.now()
         if stored.facts:
-            return _told_before(stored, part)
-        if stored.release.state != ReleaseState.RESERVED or now >= found.opens_at - _IN_TIME:
+            return _fixed_facts(stored, part)
+        if stored.release.state != ReleaseState.RESERVED or now >= row.opens_at - _IN_TIME:
             raise RoundNotOpen("this round was cancelled, or its opening moment has passed")
-        found.save(update_fields=_OF_SHUFFLER)
-        Release.objects.filter(pk=round_id).update(expires_at=found.closes_at + _NEVER)
+        row.save(update_fields=_OF_SHUFFLER)
+        Release.objects.filter(pk=round_id).update(expires_at=row.closes_at + _NEVER)
         transitions.record(
-            found.release.dataset,
+            row.release.dataset,
             moves.ROUND,
             actor=None,
             before={},
-            after={"round": str(round_id), **ledger_facts.round_facts(found)},
+            after={"round": str(round_id), **ledger_facts.round_facts(row)},
             at=now,
         )
     _log.info("rounds.fixed", round=round_id)
-    return found.facts
+    return row.facts
 
 
 def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) -> bool:
-    """Keep the messages of all; False where the same batch was here before.
+    """Keeps the messages of all devices; False where the same batch was here before.
 
     blocks: of the sealed messages, joined and ascending. Errors: RoundNotOpen before the closing moment;
     BatchDiffers; `ParameterError` for a batch that is not what it says it is.
     """
-    found = _found(round_id)
-    if found.reports is not None:
-        return _same(found, sha256, reports)
-    _check_moment(found)
-    sealed = found.message_bytes + plans.SEALED_BYTES
-    if not 0 <= reports <= (found.invitations or 0):
-        raise ParameterError("Hazemap-Reports", reports, f"from 0 to {found.invitations}, the invitations")
-    path, size = _written(blocks, most=reports * found.messages * sealed, sha256=sha256)
+    row = _round(round_id)
+    if row.reports is not None:
+        return _same(row, sha256, reports)
+    _check_moment(row)
+    sealed = row.message_bytes + round_draws.SEALED_BYTES
+    if not 0 <= reports <= (row.invitations or 0):
+        raise ParameterError("Hazemap-Reports", reports, f"from 0 to {row.invitations}, the invitations")
+    path, size = _received(blocks, most=reports * row.messages * sealed, sha256=sha256)
     try:
         if size % sealed:
             raise ParameterError("batch", f"{size} bytes", f"a multiple of {sealed}, a sealed message")
         if not _ascends(path, sealed):
             raise ParameterError("batch", "another order", "messages in ascending order, each once")
-        with transitions.locked(found.release.dataset_id):
-            now = _found(round_id)
+        with transitions.locked(row.release.dataset_id):
+            now = _round(round_id)
             if now.reports is not None:
                 return _same(now, sha256, reports)
             _check_moment(now)
@@ -134,7 +134,7 @@ def batch_path(round_id: UUID) -> Path:
 
 
 def forget(round_id: UUID) -> None:
-    """Messages and key of a round that was read, or never will be; again: nothing.
+    """Deletes messages and key of a round that was read, or never will be; again: nothing.
 
     Messages that this process may not delete are sealed for a key that is gone; the web server deletes them.
     """
@@ -143,12 +143,12 @@ def forget(round_id: UUID) -> None:
 
 
 def forget_ended() -> None:
-    """As `forget`, of all rounds of which something is left on disk and whose result is drawn or has an end.
+    """Forgets all rounds of which something is left on disk and whose result is drawn or has an end.
 
     A round whose row is missing was never planned: its maker is at work, or died.
     """
     _forget_parts()
-    left = {*round_keys.kept(), *spool.ids(batch_folder(), suffix=".batch")}
+    left = {*round_keys.rounds(), *spool.ids(batch_folder(), suffix=".batch")}
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
@@ -167,68 +167,68 @@ def forget_batches() -> None:
 
 
 def _forget_parts() -> None:
-    """What a process that died had received of a batch; the shuffler sends the whole of it again."""
+    """Deletes what a process that died had received of a batch; the shuffler sends all of it again."""
     for path in batch_folder().glob(f"*{_PART}"):
         with contextlib.suppress(FileNotFoundError):  # another sweep was faster, or it is received
             if time.time() - path.stat().st_mtime > _PART_SECONDS:
                 spool.take_away(path)
 
 
-def _found(round_id: UUID) -> Round:
+def _round(round_id: UUID) -> Round:
     rows = Round.objects.select_related("release__version", "release__dataset__collection")
     return rows.get(pk=round_id)
 
 
-def _told_before(found: Round, part: ShufflerPart) -> str:
-    """Errors: RoundIsFixed."""
-    told = ShufflerPart(
-        key=found.shuffler_key,
-        invitations=found.invitations or 0,
-        invitations_sha256=found.invitations_sha256,
+def _fixed_facts(row: Round, part: ShufflerPart) -> str:
+    """Returns the text that was told before for the same part. Errors: RoundIsFixed."""
+    earlier = ShufflerPart(
+        key=row.shuffler_key,
+        invitations=row.invitations or 0,
+        invitations_sha256=row.invitations_sha256,
     )
-    if told != part:
+    if earlier != part:
         raise RoundIsFixed
-    return found.facts
+    return row.facts
 
 
-def _prepare(found: Round, part: ShufflerPart) -> None:
-    """The whole text, in memory. Errors: `ParameterError`; RoundNotOpen; Busy."""
+def _prepare(row: Round, part: ShufflerPart) -> None:
+    """Fills a round in memory, its facts included. Errors: `ParameterError`; RoundNotOpen; Busy."""
     with turn():
-        plan = plans.of_round(found)
-    if not plans.keeps_promise(found.release, plan):
+        draw = round_draws.draw_of(row)
+    if not round_draws.keeps_promise(row.release, draw):
         raise RoundNotOpen("this round was charged by another version of the program; plan it again")
-    _check(part, plan, found)
-    found.shuffler_key, found.invitations = part.key, part.invitations
-    found.invitations_sha256 = part.invitations_sha256
-    found.facts = facts.text(found, plan)
-    found.facts_sha256 = facts.digest(found.facts)
+    _check(part, draw, row)
+    row.shuffler_key, row.invitations = part.key, part.invitations
+    row.invitations_sha256 = part.invitations_sha256
+    row.facts = facts.text(row, draw)
+    row.facts_sha256 = facts.digest(row.facts)
 
 
-def _check_moment(found: Round) -> None:
-    """Errors: RoundNotOpen."""
+def _check_moment(row: Round) -> None:
+    """Refuses a batch before the closing moment and after the end. Errors: RoundNotOpen."""
     now = timezone.now()
-    if not found.facts or now < found.closes_at:
+    if not row.facts or now < row.closes_at:
         raise RoundNotOpen("this round is not closed yet")
-    if found.release.state not in moves.QUEUED or now >= rounds.last_moment(found):
+    if row.release.state not in moves.QUEUED or now >= rounds.last_moment(row):
         raise RoundNotOpen("this round has an end already")
 
 
-def _check(part: ShufflerPart, plan: plans.PlannedRound, found: Round) -> None:
-    if not plan.least_reports <= part.invitations <= plan.most_reports:
-        allowed = f"from {plan.least_reports}, with fewer nothing is published, to {plan.most_reports}"
+def _check(part: ShufflerPart, draw: round_draws.RoundDraw, row: Round) -> None:
+    if not draw.least_reports <= part.invitations <= draw.most_reports:
+        allowed = f"from {draw.least_reports}, with fewer nothing is published, to {draw.most_reports}"
         raise ParameterError("invitations", part.invitations, allowed)
-    if part.key == found.analyser_key:
+    if part.key == row.analyser_key:
         raise ParameterError("key", "the analyser's", "a key of the shuffler's own")
 
 
-def _same(found: Round, sha256: str, reports: int) -> bool:
-    if (found.batch_sha256, found.reports) != (sha256, reports):
+def _same(row: Round, sha256: str, reports: int) -> bool:
+    if (row.batch_sha256, row.reports) != (sha256, reports):
         raise BatchDiffers
     return False
 
 
 def _ascends(path: Path, sealed: int) -> bool:
-    """Whether each message is above the one before: none is there twice, and their order tells nothing."""
+    """Tells whether each message is above the one before: none comes twice, and their order tells nothing."""
     last = b""
     with path.open("rb") as file:
         while block := file.read(_MESSAGES_A_TIME * sealed):
@@ -239,8 +239,8 @@ def _ascends(path: Path, sealed: int) -> bool:
     return True
 
 
-def _written(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
-    """A new file on disk with these bytes. Errors: `ParameterError`, and nothing is left."""
+def _received(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
+    """Writes a new file, and returns (path, bytes). Errors: `ParameterError`, and nothing is left."""
     path, digest, size = batch_folder() / f"{uuid4()}{_PART}", hashlib.sha256(), 0
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -6,7 +6,7 @@ from heatmaps.page_bundle import bundle
 
 
 def page_sha384() -> str:
-    """In base64, of the whole bundle; empty where its packages are not installed."""
+    """Returns the SHA-384 of the whole bundle in base64; empty where its packages are not installed."""
     try:
         return bundle(settings.BASE_DIR / "static" / "contribute", settings.FRONT_DIR / "hpke")[1]
     except FileNotFoundError:

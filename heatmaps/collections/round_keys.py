@@ -19,7 +19,7 @@ KEY_LETTERS: Final = 43  # of a public key in base64url
 
 
 def create(round_id: UUID) -> str:
-    """A new key on disk; its public part in base64url."""
+    """Makes a key on disk, and returns its public part in base64url."""
     key = X25519PrivateKey.generate()
     descriptor = os.open(_path(round_id), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -30,7 +30,7 @@ def create(round_id: UUID) -> str:
 
 
 def load(round_id: UUID) -> X25519PrivateKey:
-    """Errors: `KeyMissing`."""
+    """Reads the private key of a round. Errors: `KeyMissing`."""
     path = _path(round_id)
     try:
         return X25519PrivateKey.from_private_bytes(bytes.fromhex(spool.key_text(path).strip()))
@@ -41,7 +41,7 @@ def load(round_id: UUID) -> X25519PrivateKey:
 
 
 def destroy(round_id: UUID) -> None:
-    """Overwritten and unlinked; again: nothing. What a disk keeps of old blocks is not ours to reach."""
+    """Overwrites and unlinks a key; again: nothing. What a disk keeps of old blocks is not ours to reach."""
     path = _path(round_id)
     with suppress(OSError), os.fdopen(spool.descriptor(path, os.O_RDWR), "r+b") as file:
         file.write(b"0" * min(os.fstat(file.fileno()).st_size, spool.LONGEST_KEY))
@@ -50,8 +50,8 @@ def destroy(round_id: UUID) -> None:
     path.unlink(missing_ok=True)
 
 
-def kept() -> list[UUID]:
-    """The rounds whose keys are on disk."""
+def rounds() -> list[UUID]:
+    """Returns the rounds whose keys are on disk."""
     return list(spool.ids(Path(settings.KEY_DIR), prefix=_PREFIX, suffix=".key"))
 
 
@@ -60,7 +60,7 @@ def letters(key: bytes) -> str:
 
 
 def key_bytes(text: str) -> bytes | None:
-    """The 32 bytes of a public key in base64url; None for anything else."""
+    """Returns the 32 bytes of a public key in base64url; None for anything else."""
     if len(text) != KEY_LETTERS or not text.isascii():
         return None
     try:

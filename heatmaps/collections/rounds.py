@@ -1,8 +1,5 @@
 """Plans rounds of a collection, and tells where each of them stands."""
 
-import hashlib
-import json
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -15,16 +12,16 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.children.turns import turn
-from heatmaps.collections import plans, round_keys
+from heatmaps.collections import round_draws, round_keys
 from heatmaps.collections.errors import NoCollection, RoundNotOpen
-from heatmaps.collections.plans import PlannedRound, RoundRequest
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.events import Facts, new_salt
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Collection, Dataset, DataVersion, Release, ReleaseState, Round
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections
-from heatmaps.regions import region_of, text_of
+from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.check import ParameterError
 
 SHORTEST: Final = timedelta(seconds=1)
@@ -38,7 +35,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class RoundState(StrEnum):
-    """Public, from public moments and acts alone."""
+    """Says where a round stands; public, from public moments and acts alone."""
 
     PLANNED = "planned"
     READY = "ready"
@@ -50,15 +47,16 @@ class RoundState(StrEnum):
 
 
 def collection_of(dataset: Dataset) -> Collection:
-    """Errors: NoCollection."""
-    found = Collection.objects.select_related("dataset").filter(pk=dataset.pk).first()
-    if found is None:
-        raise NoCollection
-    return found
+    """Returns what is special about a collection. Errors: NoCollection."""
+    try:
+        collection: Collection = dataset.collection
+    except Collection.DoesNotExist:
+        raise NoCollection from None
+    return collection
 
 
 def rounds_of(dataset: Dataset) -> "QuerySet[Round]":
-    """The latest first."""
+    """Returns the rounds of a collection, the latest first."""
     rows = Round.objects.filter(release__dataset=dataset).select_related(
         "release__version", "release__dataset__collection", "release__requested_by"
     )
@@ -66,67 +64,71 @@ def rounds_of(dataset: Dataset) -> "QuerySet[Round]":
 
 
 def round_of(dataset: Dataset, number: int) -> Round:
-    """Errors: Http404."""
-    found = rounds_of(dataset).filter(release__version__number=number).first()
-    if found is None:
+    """Returns the round of that number. Errors: Http404."""
+    collection_round = rounds_of(dataset).filter(release__version__number=number).first()
+    if collection_round is None:
         raise Http404("no such round")
-    return found
+    return collection_round
 
 
-def state_of(found: Round, now: datetime | None = None) -> RoundState:
-    """Where a round stands."""
-    now, release = now or timezone.now(), found.release
-    ended = {
+def state_of(collection_round: Round, now: datetime | None = None) -> RoundState:
+    """Tells where a round stands."""
+    now, release = now or timezone.now(), collection_round.release
+    end = {
         ReleaseState.PUBLISHED: RoundState.PUBLISHED,
         ReleaseState.FAILED: RoundState.NO_RESULT,
         ReleaseState.CANCELLED: RoundState.CANCELLED,
     }.get(ReleaseState(release.state))
-    if ended is not None:
-        return ended
-    if not found.facts:
-        return RoundState.PLANNED if now < found.opens_at else RoundState.CANCELLED
-    if now < found.opens_at:
+    if end is not None:
+        return end
+    if not collection_round.facts:
+        return RoundState.PLANNED if now < collection_round.opens_at else RoundState.CANCELLED
+    if now < collection_round.opens_at:
         return RoundState.READY
-    return RoundState.OPEN if now < found.closes_at else RoundState.CLOSED
+    return RoundState.OPEN if now < collection_round.closes_at else RoundState.CLOSED
 
 
-def least_reports_of(found: Round) -> int:
-    return plans.least_reports(found.least_honest, found.dishonest_share)
+def least_reports_of(collection_round: Round) -> int:
+    """Returns the fewest reports with which something is published."""
+    return round_draws.least_reports(collection_round.least_honest, collection_round.dishonest_share)
 
 
-def most_reports_of(found: Round) -> int:
-    return plans.most_reports(found.release.dataset, found.reports_per_person)
+def most_reports_of(collection_round: Round) -> int:
+    """Returns how many invitations there may be at most."""
+    return round_draws.most_reports(collection_round.release.dataset, collection_round.reports_per_person)
 
 
-def reports_of(found: Round, now: datetime | None = None) -> int | None:
-    """How many took part: told with the result, at its public moment; None before."""
-    ended = state_of(found, now) in {RoundState.PUBLISHED, RoundState.NO_RESULT}
-    return found.reports if ended else None
+def reports_of(collection_round: Round, now: datetime | None = None) -> int | None:
+    """Returns how many reports came in, which is told with the result at its public moment; None before."""
+    is_over = state_of(collection_round, now) in {RoundState.PUBLISHED, RoundState.NO_RESULT}
+    return collection_round.reports if is_over else None
 
 
-def quote(dataset: Dataset, request: RoundRequest) -> PlannedRound:
-    """What a round would be and cost; writes nothing. Errors: `ParameterError`; NoCollection; Busy."""
+def quote(dataset: Dataset, request: ReleaseRequest) -> Plan:
+    """Plans a round and writes nothing. Errors: `ParameterError`; NoCollection; Busy."""
     collection = collection_of(dataset)
     with turn():  # some take seconds to be found
-        return plans.planned(dataset, collection, request)
+        round_draws.check_mechanism(collection, request.mechanism)
+        return Plan.of(dataset, request)
 
 
 def plan(
     person: Person,
     dataset: Dataset,
-    request: RoundRequest,
+    request: ReleaseRequest,
     *,
     opens_at: datetime,
     closes_at: datetime,
     page_sha384: str = "",
 ) -> Round:
-    """Reserve the charge of a round that opens later, with its analyser's key and its data version.
+    """Reserves the charge of a round that opens later, with its analyser's key and its data version.
 
     Errors: as `require`; `ParameterError`; NoCollection; BudgetExceeded, AllowanceExceeded, UnboundedCharge,
     TooManyQuestions.
     """
     steward = require(person, dataset, Act.PLAN_ROUNDS)
-    found = quote(dataset, request)
+    round_plan = quote(dataset, request)
+    draw: RoundDraw = round_plan.draw
     opens_at, closes_at = opens_at.replace(microsecond=0), closes_at.replace(microsecond=0)
     _check_moments(opens_at, closes_at)
     round_id = uuid4()
@@ -136,20 +138,23 @@ def plan(
         with transitions.locked(dataset.pk) as ledger:
             _check_queue(dataset, opens_at)
             version = _next_version(ledger.dataset, person=steward)
-            release = _release(version, steward, found)
-            release.pk = round_id
-            release.expires_at = opens_at  # without a shuffler by then
+            release = round_plan.release(
+                version,
+                pk=round_id,
+                requested_by=steward,
+                expires_at=opens_at,  # without a shuffler by then
+            )
             visible_at = closes_at + slots.length(ledger.dataset) + HAND_OVER
-            transitions.reserve(release, found.charges, actor=steward, slot=(opens_at, visible_at))
-            planned = Round.objects.create(
+            transitions.reserve(release, round_plan.charges, actor=steward, slot=(opens_at, visible_at))
+            collection_round = Round.objects.create(
                 release=release,
-                reports_per_person=found.reports_per_person,
-                least_honest=found.least_honest,
-                dishonest_share=found.dishonest_share,
+                reports_per_person=draw.reports_per_person,
+                least_honest=draw.least_honest,
+                dishonest_share=draw.dishonest_share,
                 opens_at=opens_at,
                 closes_at=closes_at,
-                messages=found.device.messages,
-                message_bytes=found.device.message_bytes,
+                messages=draw.device.messages,
+                message_bytes=draw.device.message_bytes,
                 analyser_key=key,
                 page_sha384=page_sha384,
             )
@@ -157,25 +162,25 @@ def plan(
         round_keys.destroy(round_id)
         raise
     _log.info("rounds.planned", by=steward.pk, round=round_id)
-    return planned
+    return collection_round
 
 
-def cancel(person: Person, found: Round) -> None:
-    """Give up a round that is not open yet, and get its charge back. Errors: as `require`; RoundNotOpen."""
-    steward = require(person, found.release.dataset, Act.PLAN_ROUNDS)
-    if not transitions.cancel(found.pk, actor=steward):
+def cancel(person: Person, collection_round: Round) -> None:
+    """Gives up a round that is not open yet, and its charge back. Errors: as `require`; RoundNotOpen."""
+    steward = require(person, collection_round.release.dataset, Act.PLAN_ROUNDS)
+    if not transitions.cancel(collection_round.pk, actor=steward):
         raise RoundNotOpen("a round can be cancelled until it opens, and this one is open, over or cancelled")
 
 
-def last_moment(found: Round) -> datetime:
-    """Until when its messages may be handed over."""
-    return found.closes_at + LAST_HAND_OVER
+def last_moment(collection_round: Round) -> datetime:
+    """Returns until when a round's messages may be handed over."""
+    return collection_round.closes_at + LAST_HAND_OVER
 
 
 def is_given_up(release: Release, now: datetime) -> bool:
-    """Whether nothing was handed over of a round, and nothing will be."""
-    found = Round.objects.filter(pk=release.pk).first()
-    return found is not None and found.reports is None and now >= last_moment(found)
+    """Tells whether nothing was handed over of a round, and nothing will be."""
+    row = Round.objects.filter(pk=release.pk).first()
+    return row is not None and row.reports is None and now >= last_moment(row)
 
 
 def has_batch(release: Release) -> bool:
@@ -193,60 +198,18 @@ def _check_moments(opens_at: datetime, closes_at: datetime) -> None:
 
 
 def _check_queue(dataset: Dataset, opens_at: datetime) -> None:
-    """One round after the other. The caller holds the ledger's lock."""
-    taken = slots.taken_until(dataset.pk).first()
-    if taken is not None and opens_at < taken:
-        allowed = f"from {taken.isoformat()} on, when the result of the round before is told"
+    """Refuses rounds that overlap. The caller holds the ledger's lock. Errors: `ParameterError`."""
+    free_from = slots.taken_until(dataset.pk).first()
+    if free_from is not None and opens_at < free_from:
+        allowed = f"from {free_from.isoformat()} on, when the result of the round before is told"
         raise ParameterError("opens_at", opens_at.isoformat(), allowed)
 
 
 def _next_version(dataset: Dataset, *, person: User) -> DataVersion:
-    """Each round is a data version of its own: what is read for it."""
+    """Makes a data version: each round is one of its own, which is what is read for it."""
     last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
     version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=person, salt=new_salt())
     before: Facts = {"version": last}
     after: Facts = {"version": last + 1, **version_commitments.fact(version)}
     transitions.record(dataset, moves.VERSION, actor=person, before=before, after=after)
     return version
-
-
-def _release(version: DataVersion, steward: User, found: PlannedRound) -> Release:
-    dataset = version.dataset
-    error = found.device.expected_error(found.least_reports)
-    release = Release(
-        dataset=dataset,
-        version=version,
-        requested_by=steward,
-        mechanism=found.device.name,
-        epsilon=found.epsilon,
-        delta=found.delta,
-        resolution=found.resolution,
-        parameters=dict(found.parameters),
-        covered=text_of(region_of(dataset)),
-        guarantee=found.guarantee.to_json(),
-        expected_error=asdict(error),
-    )
-    release.question = question_of(release, found)
-    return release
-
-
-def stored_question(release: Release) -> str:
-    """Returns the digest of what the round of a stored release asks."""
-    return question_of(release, release.round)
-
-
-def question_of(release: Release, terms: PlannedRound | Round) -> str:
-    """SHA-256 of what is asked; no other release asks it, as each round is a version of its own."""
-    body = {
-        "dataset": release.version.dataset_id,
-        "version": release.version.number,
-        "mechanism": release.mechanism,
-        "epsilon": str(release.epsilon),
-        "delta": str(release.delta),
-        "resolution": release.resolution,
-        "parameters": {name: str(value) for name, value in release.parameters.items()},
-        "reports_per_person": terms.reports_per_person,
-        "least_honest": terms.least_honest,
-        "dishonest_share": str(terms.dishonest_share),
-    }
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

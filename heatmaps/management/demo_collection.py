@@ -30,13 +30,13 @@ from heatmaps.collections import collection as collections
 from heatmaps.collections import rounds
 from heatmaps.collections.collection import NewCollection
 from heatmaps.collections.page import page_sha384
-from heatmaps.collections.plans import RoundRequest
 from heatmaps.collections.rounds import RoundState
 from heatmaps.datasets import NewDataset
 from heatmaps.demo.city import City, check_ins
 from heatmaps.demo.places import REGION
 from heatmaps.models import AccountKind, Dataset, Round
 from heatmaps.releases import lifecycle
+from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from mechanisms.guarantee import Relation
 from mechanisms.results.point import Point
 
@@ -173,13 +173,12 @@ def _shuffler(*arguments: str) -> None:
 
 
 def _plan_round(steward: User, dataset: Dataset, options: DemoRound) -> Round:
-    request = RoundRequest(
+    request = ReleaseRequest(
         mechanism="geo-shuffle",
         epsilon="1",
         delta="0.000001",
         parameters={"cell_m": "400"},
-        least_honest=max(2, options.devices * 7 // 10),
-        dishonest_share="0.05",
+        round=RoundTerms(least_honest=max(2, options.devices * 7 // 10), dishonest_share="0.05"),
     )
     opens_at = timezone.now() + _JOINING
     new_round = rounds.plan(

@@ -23,7 +23,7 @@ from django.conf import settings
 from django.db import connection, connections
 
 from heatmaps import queue
-from heatmaps.releases import lifecycle
+from heatmaps.releases import sweep
 
 COMMAND = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work"]
 START_SECONDS: Final = 90.0  # a busy machine takes its time
@@ -109,9 +109,9 @@ class Worker:
     def _take_up() -> None:
         """Ends what a worker that died was drawing without a result; the next sweep does everything else."""
         if connection.vendor == "sqlite":
-            lifecycle.recover()
+            sweep.recover()
         else:
-            lifecycle.sweep()  # a server on another machine may be drawing: leases decide
+            sweep.sweep()  # a server on another machine may be drawing: leases decide
         connection.close()
 
 

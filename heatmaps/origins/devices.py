@@ -50,8 +50,10 @@ DEVICES: Final = Devices(
     restored_opt_outs="none: people's devices take part by themselves",
     may_be_drawn_again=True,
     has_fixed_moments=True,
+    entry=Named("mechanisms.devices.catalogue.get"),
+    draw=Named("heatmaps.collections.round_draws.draw_for"),
     result=Named("heatmaps.collections.analysis.result_of"),
-    question=Named("heatmaps.collections.rounds.stored_question"),
+    question=Named("heatmaps.collections.round_draws.stored_question"),
     # Of a round, which may have reports, only whoever reads it asks.
     is_promise_kept=yes,
     check_delta=nothing,

@@ -95,6 +95,10 @@ class Origin(ABC):
     has_fixed_moments: bool = False  # devices were told when it opens and closes: no slot moves it
     has_tables_of_versions: bool = False  # one version's commitment covers no other: each has its own tables
 
+    # Functions of a question.
+    entry: Callable[..., Any] = Named("mechanisms.catalogue.registry.get")  # of a mechanism's name
+    draw: Callable[..., Any] = Named("heatmaps.releases.readings.draw_for")  # of a dataset and `DrawTerms`
+
     # Functions of a release.
     run: Callable[..., None] = Named("heatmaps.releases.lifecycle.run_elected")  # draws, as elected
     result: Callable[..., Any] = Named("heatmaps.releases.engine.result_of")  # reads and draws

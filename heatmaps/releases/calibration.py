@@ -32,7 +32,7 @@ _LIMITS: Final = process.Limits(memory_bytes=2**30, nicer=3)  # somebody waits f
 
 
 class OneAtATime(Busy):
-    """A second question of the same person while the first is planned."""
+    """Refuses a second question of a person while the first is planned."""
 
     code: ClassVar[str] = "one_quote_at_a_time"
     status: ClassVar[int] = 429
@@ -42,7 +42,7 @@ class OneAtATime(Busy):
 
 
 class TakesLong(Busy):
-    """Planned for as long as a request may be; what was found so far is remembered."""
+    """Says that planning took as long as a request may; results so far are remembered."""
 
     code: ClassVar[str] = "planning_takes_long"
 
@@ -56,15 +56,15 @@ class TakesLong(Busy):
 
 @dataclass(slots=True)
 class _Asking:
-    """One request of a person."""
+    """Holds the lock and the end of one request of a person."""
 
     lock: Path
     ends: float  # on the monotonic clock
-    held: BinaryIO | None = None
+    file: BinaryIO | None = None
 
     def take(self) -> None:
-        """Errors: OneAtATime."""
-        if self.held is not None:
+        """Takes the lock of the person. Errors: OneAtATime."""
+        if self.file is not None:
             return
         file = self.lock.open("wb")
         try:
@@ -72,11 +72,11 @@ class _Asking:
         except BlockingIOError:
             file.close()
             raise OneAtATime from None
-        self.held = file
+        self.file = file
 
     def give_back(self) -> None:
-        if self.held is not None:
-            self.held.close()
+        if self.file is not None:
+            self.file.close()
 
 
 _asking: ContextVar[_Asking | None] = ContextVar("asking", default=None)
@@ -87,7 +87,7 @@ _lock: Final = Lock()  # of the two above
 
 @contextmanager
 def for_person(person_id: int) -> Iterator[None]:
-    """What is planned in the block is one question of a person, `PLANNING_SECONDS` long at most."""
+    """Plans what is in the block as one question of a person, `PLANNING_SECONDS` long at most."""
     folder = Path(settings.PLANNING_DIR)
     folder.mkdir(mode=0o700, exist_ok=True)
     asking = _Asking(lock=folder / f"{person_id}.lock", ends=time.monotonic() + settings.PLANNING_SECONDS)
@@ -99,15 +99,15 @@ def for_person(person_id: int) -> Iterator[None]:
         asking.give_back()
 
 
-def calibrated(asked: MechanismQuestion) -> Calibration:
-    """What was remembered, or what a child finds. Errors: `ParameterError`, Busy."""
-    key = asked.key
+def calibrated(question: MechanismQuestion) -> Calibration:
+    """Returns what was remembered, or what a child computes. Errors: `ParameterError`, Busy."""
+    key = question.key
     with _lock:
         answer = _remembered.get(key)
         if answer is not None:
             _remembered.move_to_end(key)
     if answer is None:
-        answer = _found(asked)
+        answer = _answer(question)
         with _lock:
             _remembered[key] = answer
             while len(_remembered) > _REMEMBERED:
@@ -118,14 +118,14 @@ def calibrated(asked: MechanismQuestion) -> Calibration:
 
 
 def forget() -> None:
-    """Plan everything anew, with new children."""
+    """Forgets all answers and ends the children: everything is planned anew."""
     with _lock:
         _remembered.clear()
         while _idle:
             process.ended(_idle.pop())
 
 
-def _found(asked: MechanismQuestion) -> Calibration | Refused:
+def _answer(question: MechanismQuestion) -> Calibration | Refused:
     asking = _asking.get()
     ends = time.monotonic() + settings.PLANNING_SECONDS
     if asking is not None:
@@ -135,10 +135,10 @@ def _found(asked: MechanismQuestion) -> Calibration | Refused:
         left = ends - time.monotonic()
         if left <= 0:
             raise TakesLong
-        return _ask(asked, left)
+        return _ask(question, left)
 
 
-def _ask(asked: MechanismQuestion, seconds: float) -> Calibration | Refused:
+def _ask(question: MechanismQuestion, seconds: float) -> Calibration | Refused:
     with _lock:
         child = _idle.pop() if _idle else None
     if child is None:
@@ -147,7 +147,7 @@ def _ask(asked: MechanismQuestion, seconds: float) -> Calibration | Refused:
     timer.start()
     answer = None
     try:
-        answer = planner.answer(asked, cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout))
+        answer = planner.answer(question, cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout))
     except BrokenPipeError:
         pass
     except MessageError:  # it does what it was not made for, and asks for nothing more

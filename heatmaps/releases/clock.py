@@ -56,7 +56,7 @@ def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
 
 
 def tick() -> None:
-    """Begin, end, delay and expire whatever is due. Safe to run beside anything, itself included.
+    """Begins, ends, delays and expires whatever is due. Safe to run beside anything, itself included.
 
     Nothing moves while the installation is on hold.
     """
@@ -70,7 +70,7 @@ def tick() -> None:
 
 
 def complete(release_id: UUID) -> None:
-    """Draw here, and wait for the release's public moments: for commands, which nothing else works for.
+    """Draws here, and waits for the release's public moments: for commands, which nothing else works for.
 
     Errors: `OnHold`.
     """
@@ -86,7 +86,7 @@ def complete(release_id: UUID) -> None:
 
 
 def _due(now: datetime) -> list[int]:
-    """Datasets in which something has to move, the one that waits longest first."""
+    """Returns the datasets in which something has to move, the one that waits longest first."""
     begin = Q(state=ReleaseState.RESERVED) & (Q(starts_at__lte=now) | Q(expires_at__lt=now))
     end = Q(state=ReleaseState.SPENT, visible_at__lte=now)
     rows = Release.objects.filter(begin | end).values("dataset").annotate(first=Min("starts_at"))
@@ -94,7 +94,7 @@ def _due(now: datetime) -> list[int]:
 
 
 def _advance_alone(dataset_id: int, now: datetime) -> None:
-    """Whatever is wrong with the rows of one dataset, the others' moments come."""
+    """Moves one dataset: whatever is wrong with its rows, the moments of the others come."""
     try:
         _advance(dataset_id, now)
     except (InterfaceError, OperationalError):
@@ -105,7 +105,7 @@ def _advance_alone(dataset_id: int, now: datetime) -> None:
 
 
 def _advance(dataset_id: int, now: datetime) -> None:
-    """The queue from its head on, as far as it is due."""
+    """Moves the queue from its head on, as far as it is due."""
     _expire_rounds(dataset_id, now)
     for release in slots.queue(dataset_id).select_related("dataset", "version"):
         if hold.keeps_back(release):
@@ -120,7 +120,7 @@ def _advance(dataset_id: int, now: datetime) -> None:
 
 
 def _expire_rounds(dataset_id: int, now: datetime) -> None:
-    """Rounds that no shuffler joined, wherever they stand: the ones before them may be open for months."""
+    """Cancels rounds that no shuffler joined, wherever they stand: earlier ones may be open for months."""
     queued = slots.queue(dataset_id).filter(
         where("has_fixed_moments", "dataset"), state=ReleaseState.RESERVED
     )
@@ -129,7 +129,7 @@ def _expire_rounds(dataset_id: int, now: datetime) -> None:
 
 
 def _begin(release: Release) -> bool:
-    """Spend it, and have it drawn; True where the queue goes on, as its promise could not be kept."""
+    """Spends a release and has it drawn; True where the queue goes on, as its promise could not be kept."""
     # Working a promise out may take seconds, in which all datasets wait: only where another version of the
     # program may have made it. Whoever draws looks again.
     if not _has_place(release.dataset):
@@ -144,13 +144,14 @@ def _begin(release: Release) -> bool:
 
 
 def _has_place(dataset: Dataset) -> bool:
-    """Places are taken and given back at public moments: what waits for one tells nothing about data."""
-    drawn = Release.objects.filter(dataset.origin.of("dataset"), state=ReleaseState.SPENT)
-    return dataset.origin.has_place(dataset, drawn)
+    """Tells whether one more release may be drawn now."""
+    # Places are taken and given back at public moments: what waits for one tells nothing about data.
+    spent = Release.objects.filter(dataset.origin.of("dataset"), state=ReleaseState.SPENT)
+    return dataset.origin.has_place(dataset, spent)
 
 
 def _end(release: Release) -> bool:
-    """Tell its outcome; False where there is none, and the release keeps the queue waiting."""
+    """Tells the outcome of a release; False where there is none, and the release keeps the queue waiting."""
     drawing = Drawing.objects.filter(pk=release.pk).defer("content").first()
     in_time = drawing is not None and slots.has_had_time(release, drawing.claimed_at, release.dataset)
     state = drawing.state if drawing is not None and in_time else None

@@ -25,13 +25,13 @@ MOST: Final = 100  # maps in a list
 
 
 def is_comparable(release: Release) -> bool:
-    """Whether it is a map of people that is published: no other kind of result has heat."""
+    """Tells whether a release is a map of people that is published: no other kind of result has heat."""
     return release.state == ReleaseState.PUBLISHED and kind_of_release(release).name == COMPARED
 
 
-def overlap_of(one: Release, other: Release) -> Region | None:
-    """What both maps cover; None where that is nothing."""
-    (west, south, east, north), (left, bottom, right, top) = map(_region, (one, other))
+def overlap_of(first: Release, second: Release) -> Region | None:
+    """Returns what both maps cover; None where that is nothing."""
+    (west, south, east, north), (left, bottom, right, top) = map(_region, (first, second))
     try:
         return Region(max(west, left), max(south, bottom), min(east, right), min(north, top))
     except ParameterError:  # no area
@@ -39,10 +39,11 @@ def overlap_of(one: Release, other: Release) -> Region | None:
 
 
 def comparable_with(person: Person, release: Release) -> list[Release]:
-    """The newest maps that overlap a release's and that the person may read; an administrator's are noted."""
-    found = list(islice(_overlapping(person, release), MOST))
-    note_reads(person, [other.dataset_id for other in found if not other.is_public])
-    return found
+    """Returns the newest maps that overlap a release's and that the person may read."""
+    releases = list(islice(_overlapping(person, release), MOST))
+    # What an administrator reads is noted.
+    note_reads(person, [other.dataset_id for other in releases if not other.is_public])
+    return releases
 
 
 def _overlapping(person: Person, release: Release) -> Iterator[Release]:
@@ -69,8 +70,8 @@ def _readable(person: Person) -> QuerySet[Release]:
     public = IS_PUBLIC
     if not person.is_authenticated or not person.is_active:
         return Release.objects.filter(public)
-    mine = memberships(person).values("dataset")
-    return Release.objects.filter(public | Q(dataset__in=mine))
+    own = memberships(person).values("dataset")
+    return Release.objects.filter(public | Q(dataset__in=own))
 
 
 def _datasets_near(region: Region) -> QuerySet[Dataset]:

@@ -35,11 +35,11 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class GivenUp(Exception):  # noqa: N818 - what happened
-    """The drawing was failed meanwhile; what was drawn is thrown away."""
+    """Says that the drawing was failed meanwhile: its result is thrown away."""
 
 
 def claim(release: Release) -> bool:
-    """Elect the caller to draw: True for exactly one, ever. Committed before any data are read.
+    """Elects the caller to draw: True for exactly one, ever. Committed before any data are read.
 
     What is drawn is this object, which was compared with its ledger: no row of it is read again.
     The election is in the record outside the database, too. Where that has an earlier one which the database
@@ -70,13 +70,13 @@ def outcome(payment: Payment, ledger: Ledger, candidate: elections.Candidate) ->
 
 
 def fail_unclaimed(release: Release) -> bool:
-    """There will be no result of a spent release that nobody draws; False where somebody does."""
+    """Ends a spent release without a result where nobody draws it; False where somebody does."""
     with transaction.atomic(durable=True):
         return is_spent(release.pk) and enter(release, DrawingState.FAILED, claimed_at=timezone.now())
 
 
 def is_spent(release_id: UUID) -> bool:
-    """Whether a release may be elected to be drawn; locks its row: one that ends meanwhile never is."""
+    """Tells whether a release may be elected to be drawn; locks its row: one that ends meanwhile never is."""
     spent = Release.objects.select_for_update(of=("self",)).filter(pk=release_id, state=ReleaseState.SPENT)
     release = spent.first()
     return release is not None and not hold.keeps_back(release)
@@ -89,7 +89,7 @@ def enter(
     claimed_at: datetime,
     candidate: elections.Candidate | None = None,
 ) -> bool:
-    """Write the drawing, and its election where it is drawn; False where there is one already.
+    """Writes the drawing, and its election where it is drawn; False where there is one already.
 
     In the caller's transaction, which locks the release's row. One that was elected may end as failed alone.
     """
@@ -97,8 +97,8 @@ def enter(
     if is_over or Drawing.objects.filter(pk=release.pk).exists():
         return False
     earlier = Election.objects.filter(release=release.pk).count()
-    lease = lease_end() if state == DrawingState.RUNNING else None
-    Drawing.objects.create(pk=release.pk, state=state, claimed_at=claimed_at, lease_until=lease)
+    until = lease_end() if state == DrawingState.RUNNING else None
+    Drawing.objects.create(pk=release.pk, state=state, claimed_at=claimed_at, lease_until=until)
     if candidate is not None and state == DrawingState.RUNNING:
         candidate.elect(attempt=earlier + 1)
     return True
@@ -112,37 +112,37 @@ def _may_not_draw_again(release: Release) -> bool:
 
 
 @contextmanager
-def kept(release_id: UUID) -> Iterator[None]:
-    """Renew a running drawing's lease until the block ends."""
+def lease(release_id: UUID) -> Iterator[None]:
+    """Renews a running drawing's lease until the block ends."""
     with leases.renewed(lambda: renew(release_id), seconds=settings.LEASE_SECONDS, of=release_id):
         yield
 
 
 def renew(release_id: UUID) -> bool:
-    """One lease more from now on; False when the drawing is not running (any more)."""
+    """Renews the lease from now on; False when the drawing is not running (any more)."""
     return _running(release_id).update(lease_until=lease_end()) == 1
 
 
 def finish(release_id: UUID, content: bytes, sha256: str) -> None:
-    """Keep what was drawn until its moment. Errors: GivenUp."""
-    drawn = {"state": DrawingState.DRAWN, "content": content, "sha256": sha256, "lease_until": None}
-    if not _running(release_id).update(**drawn):
+    """Stores what was drawn until its moment. Errors: GivenUp."""
+    columns = {"state": DrawingState.DRAWN, "content": content, "sha256": sha256, "lease_until": None}
+    if not _running(release_id).update(**columns):
         raise GivenUp
 
 
 def give_up(release_id: UUID) -> bool:
-    """There will be no result; False when the drawing had an end already."""
+    """Ends a drawing without a result; False when it had an end already."""
     return _running(release_id).update(state=DrawingState.FAILED, lease_until=None) == 1
 
 
 def give_up_if_over(release_id: UUID, now: datetime) -> bool:
-    """As `give_up`, of a drawing whose lease ran out before `now`; a renewal comes before it, or too late."""
+    """Gives up a drawing whose lease ran out before `now`; a renewal comes before it, or too late."""
     over = _running(release_id).filter(lease_until__lt=now)
     return over.update(state=DrawingState.FAILED, lease_until=None) == 1
 
 
 def begin_again(release_id: UUID, now: datetime | None = None) -> bool:
-    """Let another worker begin what only reads and draws nothing: a round's messages.
+    """Lets another worker begin what only reads and draws nothing: a round's messages.
 
     `now`: only if its lease ran out before then.
     """

@@ -8,7 +8,8 @@ from heatmaps.guides import choices
 from heatmaps.models import Release
 from heatmaps.releases import readings, slice_guarantee
 from heatmaps.releases.question import data_slice_of
-from heatmaps.releases.readings import Cost, Draw, Steering
+from heatmaps.releases.readings import Draw
+from heatmaps.releases.request import DrawTerms
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
@@ -19,7 +20,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class BrokenPromise(Exception):  # noqa: N818 - what happened
-    """The promise that was charged for cannot be kept."""
+    """Says that the promise that was charged for cannot be kept."""
 
 
 def draw_of(release: Release) -> Draw:
@@ -27,17 +28,20 @@ def draw_of(release: Release) -> Draw:
 
     Errors: `ParameterError` if it is gone by now.
     """
-    texts = [
-        one.name for one in registry.get(release.mechanism).parameters if one.kind in ("zones", "places")
-    ]
-    parameters = {
-        name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
-    }
-    cost = Cost(epsilon=release.epsilon, delta=release.delta)
-    steering = Steering(guide=choices.bound_guide(release), version=release.mechanism_version)
-    return readings.planned(
-        release.dataset, release.mechanism, cost, release.resolution, parameters, steering=steering
+    entry = registry.get(release.mechanism)
+    texts = [parameter.name for parameter in entry.parameters if parameter.kind in ("zones", "places")]
+    terms = DrawTerms(
+        entry=entry,
+        epsilon=release.epsilon,
+        delta=release.delta,
+        resolution=release.resolution,
+        parameters={
+            name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
+        },
+        guide=choices.bound_guide(release),
+        version=release.mechanism_version,
     )
+    return readings.draw_for(release.dataset, terms, build=readings.not_beforehand)
 
 
 def promised_draw_of(release: Release) -> Draw:
@@ -47,11 +51,13 @@ def promised_draw_of(release: Release) -> Draw:
     rows and events could reserve what `Plan.of` refuses.
     """
     try:
-        draw = draw_of(release)
-        draw.check(data_slice_of(release))
+        draw, data_slice = draw_of(release), data_slice_of(release)
+        draw.check(data_slice)
     except ParameterError:
         draw = None
-    if draw is None or _today(release, draw) != Guarantee.from_json(release.guarantee):
+    if draw is None or slice_guarantee.promise(
+        release.dataset, draw.mechanism.guarantee, data_slice
+    ) != Guarantee.from_json(release.guarantee):
         _log.error("release.promised_by_another_version", release=release.pk)
         raise BrokenPromise
     return draw
@@ -70,7 +76,3 @@ def is_kept(release: Release) -> bool:
     except BrokenPromise:
         return False
     return True
-
-
-def _today(release: Release, draw: Draw) -> Guarantee:
-    return slice_guarantee.promise(release.dataset, draw.mechanism.guarantee, data_slice_of(release))

@@ -26,20 +26,9 @@ from heatmaps import queue
 from heatmaps.budget import alerts
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
-from heatmaps.models import (
-    Dataset,
-    DataVersion,
-    Drawing,
-    DrawingState,
-    Release,
-    ReleaseState,
-    RequestKey,
-)
-from heatmaps.origins import COLUMNS, ORIGINS
+from heatmaps.models import Dataset, Release, ReleaseState, RequestKey
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
-from heatmaps.record.hold import OnHold
-from heatmaps.regions import region_of, text_of
 from heatmaps.releases import draws, engine, source_readings
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.question import data_slice_of, latest_version, same_release
@@ -62,18 +51,26 @@ __all__ = [
     "is_as_promised",
     "may_be_cancelled",
     "quote",
-    "recover",
     "request_release",
     "result_of",
     "run",
     "send",
-    "sweep",
 ]
 
 LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
-RESENT_AT_ONCE: Final = 100  # reserved releases that one sweep sends to the workers again, the oldest first
-_ORIGIN_COLUMNS: Final = tuple(f"dataset__{column}" for column in COLUMNS)
 _RELATED: Final = ("dataset__collection", "version", "round")  # read once, with what is drawn
+# What a key was used for is stored as a hash of these fields: they stay, so that keys of before are known.
+_HASHED: Final = (
+    "mechanism",
+    "epsilon",
+    "delta",
+    "resolution",
+    "parameters",
+    "since",
+    "until",
+    "rectangle",
+    "guide",
+)
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -85,7 +82,7 @@ def request_release(
     idempotency_key: str | None = None,
     label: Label = UNNAMED,
 ) -> Release:
-    """Reserve a new release and queue it, or give the published one that answers the same question.
+    """Reserves and queues a new release, or returns the published one that answers the same question.
 
     label: of a new release; an answer given again keeps its own.
     Errors: as `permissions.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
@@ -99,9 +96,8 @@ def request_release(
     if earlier is not None and earlier.body_sha256 == key.body_sha256:
         return earlier.release  # whatever has become of what it names
     while True:
-        planned = Plan.of(dataset, request)
         try:
-            return _answer(requester, dataset, planned, key, label)
+            return _answer(requester, dataset, request, key, label)
         except Overtaken:
             pass  # a new version or a published answer meanwhile: look again
         except IntegrityError:
@@ -111,7 +107,7 @@ def request_release(
 
 
 def run(release_id: UUID) -> None:
-    """Draw a spent release. Called again, for whatever reason, it does nothing.
+    """Draws a spent release. Called again, for whatever reason, it does nothing.
 
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
@@ -141,17 +137,17 @@ def run_elected(release: Release) -> None:
 
 
 def send(release: Release) -> None:
-    """Have a spent release drawn by a worker."""
+    """Has a worker draw a spent release."""
     queue.send(release.dataset.origin.task, str(release.pk))
 
 
 def is_as_promised(release: Release) -> bool:
-    """Whether today's program keeps the promise that a release is charged for."""
+    """Tells whether today's program keeps the promise that a release is charged for."""
     return release.dataset.origin.is_promise_kept(release)
 
 
 def cancel(person: Person, release: Release) -> None:
-    """Give a queued release of one's own up, and its charge back.
+    """Gives up a queued release of one's own, and its charge back.
 
     Errors: as `permissions.require`, PermissionDenied for somebody else's, TooLateToCancel.
     """
@@ -163,50 +159,12 @@ def cancel(person: Person, release: Release) -> None:
 
 
 def may_be_cancelled(release: Release) -> bool:
-    """Before it begins, as it says, unless it waits for an operator; a round is cancelled where it was
-    planned."""
+    """Tells whether a release is ahead, as it says, unless it waits for an operator."""
+    # A round is cancelled where it was planned.
     if not release.dataset.origin.is_asked:
         return False
     is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
     return is_ahead and not hold.keeps_back(release)
-
-
-def sweep() -> None:
-    """End what no worker will end, and send again what no worker has. Safe to run beside anything.
-
-    First the database is compared with the record: on hold nothing is sent and nothing ends.
-    """
-    try:
-        elections.look()
-    except OnHold:
-        return
-    over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
-    columns = [f"release__{column}" for column in _ORIGIN_COLUMNS]
-    for drawing in over.select_related("release__dataset").only(*columns):
-        draws.end(drawing.release, over_at=timezone.now())
-    undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
-    for origin in ORIGINS:
-        if origin.unread is not None:
-            undrawn = undrawn.exclude(origin.of("dataset") & origin.unread)
-    undrawn = undrawn.exclude(source_reading__lease_until__gte=timezone.now())
-    # What else a row says may be unreadable, and holds up no other.
-    for release in undrawn.select_related("dataset").only(*_ORIGIN_COLUMNS)[:RESENT_AT_ONCE]:
-        send(release)
-    for origin in ORIGINS:
-        for sweep_origin in origin.sweeps:
-            sweep_origin()
-
-
-def recover() -> None:
-    """At the start of the only process that draws: no other can be at work on a spent release."""
-    try:
-        elections.look()
-    except OnHold:
-        return
-    for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
-        draws.end(drawing.release)
-    source_readings.forget_leases()
-    sweep()
 
 
 def _check_key(key: str | None) -> None:
@@ -216,52 +174,61 @@ def _check_key(key: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Key:
-    """An `Idempotency-Key`, and the body that it came with."""
+    """Holds an `Idempotency-Key`, and the body that it came with."""
 
     text: str | None
     body_sha256: str
 
 
 def _body_sha256(dataset: Dataset, request: ReleaseRequest) -> str:
-    """Of the question as it was sent: another spelling has another one."""
-    body = {"dataset": dataset.pk, **asdict(request)}
+    """Returns the SHA-256 of the question as it was sent: another spelling has another one."""
+    values = asdict(request)
+    body = {"dataset": dataset.pk} | {name: values[name] for name in _HASHED}
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: Label) -> Release:
-    """Looked up without the ledger's lock; the reservation is refused when any of it is no longer so.
+def _answer(requester: User, dataset: Dataset, request: ReleaseRequest, key: _Key, label: Label) -> Release:
+    """Returns the release for a request, and reserves it if it is new.
 
     Errors: Overtaken, IntegrityError and those of `request_release`.
     """
+    plan = Plan.of(dataset, request)
+    # What is looked up here is without the ledger's lock: `reserve` refuses when any of it is no longer so.
     earlier = _answered(requester, key.text)
     if earlier is not None:
-        if not _asks_the_same(earlier.release, dataset, planned):
+        if not _asks_the_same(earlier.release, dataset, plan):
             raise IdempotencyConflict
         return earlier.release
     version = latest_version(dataset)
     if version is None:
         raise NoDataVersion
-    if planned.guide is not None and planned.guide.version_id not in (None, version.pk):
+    if plan.guide is not None and plan.guide.version_id not in (None, version.pk):
         raise Overtaken
-    release = same_release(dataset, planned.question(version))
+    release = same_release(dataset, plan.question(version))
     if release is None:
         # A published answer is given whatever became of the files.
         if not dataset.origin.may_be_read(version):
             raise SourceChanged
-        new = _new_release(requester, version, planned, label)
+        new = plan.release(
+            version,
+            requested_by=requester,
+            expires_at=timezone.now() + timedelta(seconds=settings.RESERVATION_SECONDS),
+            name=label.name,
+            note=label.note,
+        )
         elections.ensure_begun()
         with transitions.locked(dataset.pk):
             # Planning takes seconds, in which the role or the account may have ended.
             require(User.objects.get(pk=requester.pk), dataset, Act.RELEASE)
             release = transitions.reserve(
                 new,
-                planned.charges,
+                plan.charges,
                 actor=requester,
                 key=key.text,
                 body_sha256=key.body_sha256,
                 unless_answered=True,
             )
-        alerts.log_crossings(dataset, planned.charges)
+        alerts.log_crossings(dataset, plan.charges)
     elif key.text is not None:
         RequestKey.objects.create(
             requested_by=requester, key=key.text, body_sha256=key.body_sha256, release=release
@@ -275,51 +242,23 @@ def _answered(requester: User, key: str | None) -> RequestKey | None:
     return RequestKey.objects.filter(requested_by=requester, key=key).select_related("release").first()
 
 
-def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
-    """Whether the body is the same; the data version may have moved on since."""
-    costs, stored_costs = (planned.epsilon, planned.delta), (release.epsilon, release.delta)
-    asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
+def _asks_the_same(release: Release, dataset: Dataset, plan: Plan) -> bool:
+    """Tells whether a release has the same body; the data version may have moved on since."""
+    costs, stored_costs = (plan.terms.epsilon, plan.terms.delta), (release.epsilon, release.delta)
+    question = (dataset.pk, plan.draw.name, costs, plan.draw.resolution)
     stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
-    same_slice = data_slice_of(release) == planned.data_slice
-    guide = None if planned.guide is None else planned.guide.id
+    same_slice = data_slice_of(release) == plan.data_slice
+    guide = None if plan.guide is None else plan.guide.id
     same_guide = guide == (release.guide_release_id or release.guide_file_id)
-    return asked == stored and same_slice and same_guide and release.parameters == planned.parameters
+    same = question == stored and same_slice and same_guide
+    return same and release.parameters == plan.draw.parameters
 
 
-def _new_release(requester: User, version: DataVersion, planned: Plan, label: Label) -> Release:
-    expected_error = planned.expected_error(version.dataset)
-    guide = planned.guide
-    return Release(
-        dataset=version.dataset,
-        version=version,
-        requested_by=requester,
-        mechanism=planned.mechanism.name,
-        epsilon=planned.epsilon,
-        delta=planned.delta,
-        resolution=planned.draw.resolution,
-        parameters=dict(planned.parameters),
-        mechanism_version=planned.draw.entry.version,
-        guide_release=None if guide is None else guide.release,
-        guide_file=None if guide is None else guide.file,
-        guide_sha256=planned.guide_sha256,
-        since=planned.data_slice.since,
-        until=planned.data_slice.until,
-        rectangle=planned.data_slice.edges,
-        covered=text_of(planned.data_slice.region(region_of(version.dataset))),
-        guarantee=planned.guarantee.to_json(),
-        expected_error=None if expected_error is None else asdict(expected_error),
-        question=planned.question(version),
-        expires_at=timezone.now() + timedelta(seconds=settings.RESERVATION_SECONDS),
-        name=label.name,
-        note=label.note,
-    )
-
-
-def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] | None:
-    """The class of what went wrong, if anything did: the charge stays, and nothing is tried again."""
+def _cause(release: Release, draw: Callable[[], Released]) -> type[Exception] | None:
+    """Stores a result, or returns the class of what went wrong: the charge stays, and nothing is retried."""
     try:
-        with draws.kept(release.pk):
-            _store(release, drawn())
+        with draws.lease(release.pk):
+            _store(release, draw())
     except draws.GivenUp:
         _log.warning("release.given_up_before_drawn", release=release.pk)
     except Exception as error:  # noqa: BLE001 - the data, the machine or the database: all the same here
@@ -328,13 +267,13 @@ def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] |
 
 
 def run_in_lake(release: Release) -> None:
-    """As `run`: reads first, as often as it takes, and is elected to draw only then."""
+    """Draws as `run` does, but reads first, as often as it takes, and is elected to draw only then."""
     tag = source_readings.begin(release.pk)
     if tag is None:
         _log.info("release.not_waiting", release=release.pk)
         return
     try:
-        with source_readings.kept(release.pk, tag):
+        with source_readings.lease(release.pk, tag):
             version_commitments.check(release.dataset, release.version)
             draw = engine.promised_draw_of(release)
             read = draw.read(release.dataset, release.version, data_slice_of(release))
@@ -357,12 +296,12 @@ def run_in_lake(release: Release) -> None:
 
 
 def _draw(release: Release) -> Released:
-    """Errors: `BrokenPromise`, `VersionChanged`."""
+    """Returns what is drawn. Errors: `BrokenPromise`, `VersionChanged`."""
     version_commitments.check(release.dataset, release.version)
     released: Released = release.dataset.origin.result(release)
     return released
 
 
-def _store(release: Release, drawn: Released) -> None:
-    content = drawn.to_bytes()
+def _store(release: Release, result: Released) -> None:
+    content = result.to_bytes()
     draws.finish(release.pk, content, hashlib.sha256(content).hexdigest())

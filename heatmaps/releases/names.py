@@ -31,7 +31,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class NameMoved(Exception):
-    """The text is another one than the steward read, or the map is not public; nothing was shown."""
+    """Says that the text is another one than the steward read, or the map not public; nothing was shown."""
 
     code: ClassVar[str] = "name_changed"
 
@@ -41,7 +41,7 @@ class NameMoved(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A name of one line and a note of several, in plain text. Errors: `ParameterError`."""
+    """Holds a name of one line and a note of several, in plain text. Errors: `ParameterError`."""
 
     name: str = ""
     note: str = ""
@@ -52,19 +52,19 @@ class Label:
 
 
 def label_of(release: Release) -> Label:
-    """What it is called."""
+    """Returns what a release is called."""
     return Label(name=release.name, note=release.note)
 
 
 def may_rename(person: Person, release: Release) -> bool:
-    """Who asked for it, while still allowed to ask, and stewards."""
+    """Tells whether a person asked for a release, and still may, or is a steward."""
     dataset = release.dataset
     own = release.requested_by_id == person.pk and may(person, dataset, Act.RELEASE)
     return own or may(person, dataset, Act.PUBLISH)
 
 
 def rename(person: Person, release: Release, label: Label) -> None:
-    """Call a release something else; members see it at once, everybody after a steward shows it anew.
+    """Calls a release something else; members see it at once, everybody after a steward shows it anew.
 
     Errors: as `require`; PermissionDenied for somebody else's release.
     """
@@ -78,7 +78,7 @@ def rename(person: Person, release: Release, label: Label) -> None:
 
 
 def show(person: Person, release: Release, label: Label) -> None:
-    """Let everybody who may read a public release read its name and note, exactly as the steward read them.
+    """Shows name and note, exactly as the steward read them, to all who may read a public release.
 
     Errors: as `require`; NameMoved.
     """
@@ -91,20 +91,20 @@ def show(person: Person, release: Release, label: Label) -> None:
 
 
 def hide(person: Person, release: Release) -> None:
-    """Let members alone read its name and note. Errors: as `require`."""
+    """Lets members alone read its name and note. Errors: as `require`."""
     require(person, release.dataset, Act.PUBLISH)
     Release.objects.filter(pk=release.pk).update(is_name_public=False)
     release.is_name_public = False
 
 
 def _text(field: str, text: object, most: int, *, ends: str = "") -> str:
-    """With one way to end a line. Errors: `ParameterError`."""
-    known = text.replace("\r\n", "\n").strip() if isinstance(text, str) else ""
-    refused = any(_is_refused(sign) for sign in known if sign not in ends)
-    invisible = known and all(unicodedata.category(sign)[0] in _INVISIBLE for sign in known)
-    if not isinstance(text, str) or len(known) > most or refused or invisible:
+    """Returns a text with one way to end a line. Errors: `ParameterError`."""
+    words = text.replace("\r\n", "\n").strip() if isinstance(text, str) else ""
+    refused = any(_is_refused(sign) for sign in words if sign not in ends)
+    invisible = words and all(unicodedata.category(sign)[0] in _INVISIBLE for sign in words)
+    if not isinstance(text, str) or len(words) > most or refused or invisible:
         raise ParameterError(field, text, f"at most {most:,} {_ALLOWED[ends]}")
-    return known
+    return words
 
 
 def _is_refused(sign: str) -> bool:

@@ -48,14 +48,14 @@ class Payment:
             return disagreement.problem
 
     def _read_on(self) -> None:
-        """Errors: Disagreement."""
+        """Replays the events since. Errors: Disagreement."""
         events = Event.objects.filter(dataset=self.release.dataset_id, sequence__gt=self._replay.sequence)
         for event in events.order_by("sequence").iterator():
             self._replay.apply(event)
 
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
-    """Errors: Disagreement."""
+    """Returns what disagrees, in words; empty: nothing. Errors: Disagreement."""
     release.dataset.origin.check_chain(release, replay)
     changed = facts.differences(release, reserved.facts)
     moments = reserved.moments or facts.moments(release)  # none: reserved before there were slots
@@ -95,7 +95,7 @@ def _problem_of_price(release: Release, reserved: ReplayedRelease) -> str:
 
 
 def _covers(charged: int | str, price: int | None) -> bool:
-    """Whether a charge is at least the price; a charge without a bound is any price."""
+    """Tells whether a charge is at least the price; a charge without a bound is any price."""
     return charged == facts.NO_BOUND or (price is not None and int(charged) >= price)
 
 

@@ -24,13 +24,13 @@ from heatmaps.people.permissions import Act, Person, may, require
 
 
 class PublicationRefused(Exception):
-    """Nothing was written."""
+    """Refuses; nothing was written."""
 
     code: ClassVar[str]
 
 
 class NotPublished(PublicationRefused):
-    """Only what has a result can be shown."""
+    """Refuses to show what has no result."""
 
     code = "not_published"
 
@@ -39,7 +39,7 @@ class NotPublished(PublicationRefused):
 
 
 class GuideNotPublic(PublicationRefused):
-    """Whoever sees a map may see the one that guided it."""
+    """Refuses to show a map whose guide is not: whoever sees a map may see the one that guided it."""
 
     code = "guide_not_public"
 
@@ -48,7 +48,7 @@ class GuideNotPublic(PublicationRefused):
 
 
 class GuidesPublicMap(PublicationRefused):
-    """As before, from the other side."""
+    """Refuses to hide a map that guided a public one."""
 
     code = "guides_public_map"
 
@@ -57,7 +57,7 @@ class GuidesPublicMap(PublicationRefused):
 
 
 def set_public(actor: User, release: Release, *, public: bool) -> Release:
-    """Show a published release to everybody, or to members only; nothing happens where it is so already.
+    """Shows a published release to everybody, or to members only; nothing happens where it is so already.
 
     Its name and note stay for members until `names.show` shows them. A public map's guide is public when it
     is shown, and stays so while it is; so do all maps of its own dataset that it goes back to. But no dataset
@@ -86,29 +86,29 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
 
 
 def in_the_way(release: Release) -> list[Release]:
-    """The releases for which `set_public` refuses to show it, or where it is public, to hide it."""
+    """Returns the releases for which `set_public` refuses to show it, or where it is public, to hide it."""
     own = release.dataset_id
     if not release.is_public:
         guide = Release.objects.filter(guided_releases=release.pk).first()  # as it is by now
         before = list(chain(guide))
-        needed = [*before[:1], *(one for one in before[1:] if one.dataset_id == own)]
-        return [one for one in needed if not one.is_public]
-    return [one for one in _guided_by(release) if one.dataset_id == own and one.is_public]
+        needed = [*before[:1], *(row for row in before[1:] if row.dataset_id == own)]
+        return [row for row in needed if not row.is_public]
+    return [row for row in _guided_by(release) if row.dataset_id == own and row.is_public]
 
 
 def _guided_by(release: Release) -> Iterator[Release]:
-    """All that go back to it."""
-    found, last = {release.pk}, [release.pk]
-    while last:
-        rows = Release.objects.select_related("dataset").filter(guide_release__in=last).exclude(pk__in=found)
+    """Yields all releases that go back to a release."""
+    ids, latest = {release.pk}, [release.pk]
+    while latest:
+        rows = Release.objects.select_related("dataset").filter(guide_release__in=latest).exclude(pk__in=ids)
         after = list(rows)
         yield from after
-        last = [one.pk for one in after]
-        found |= set(last)
+        latest = [row.pk for row in after]
+        ids |= set(latest)
 
 
 def public_releases() -> QuerySet[Release]:
-    """What anybody may read, the latest first."""
+    """Returns what anybody may read, the latest first."""
     rows = Release.objects.filter(IS_PUBLIC).select_related(
         "dataset", "version", "requested_by", "publication"
     )
@@ -120,25 +120,25 @@ def is_public(release_id: UUID) -> bool:
 
 
 def public_release(release_id: UUID) -> Release:
-    """The release of that name, which anybody may read. Errors: Http404."""
-    found = public_releases().filter(pk=release_id).first()
-    if found is None:
+    """Returns the release of that name, which anybody may read. Errors: Http404."""
+    release = public_releases().filter(pk=release_id).first()
+    if release is None:
         raise Http404("no such release")
-    return found
+    return release
 
 
 def readable_release(person: Person, release_id: UUID) -> Release:
-    """The release of that name for members of its dataset, and for anybody once it is public.
+    """Returns the release of that name for members of its dataset, and for anybody once it is public.
 
     Errors: Http404.
     """
     rows = Release.objects.select_related("dataset", "requested_by", "version", "publication")
-    found = rows.filter(pk=release_id).first()
-    if found is None or not (found.is_public or may(person, found.dataset, Act.SEE)):
+    release = rows.filter(pk=release_id).first()
+    if release is None or not (release.is_public or may(person, release.dataset, Act.SEE)):
         raise Http404("no such release")
-    return found
+    return release
 
 
 def is_outsider(person: Person, release: Release) -> bool:
-    """Who reads it only because it is public is told nothing else of its dataset."""
+    """Tells whether somebody reads a release only because it is public, and nothing else of its dataset."""
     return not may(person, release.dataset, Act.SEE)

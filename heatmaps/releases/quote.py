@@ -1,7 +1,7 @@
 """Quotes a release's cost and predicted error from public facts alone; writes nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from heatmaps.data_slice import DataSlice
@@ -12,7 +12,6 @@ from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
 from heatmaps.models import AccountKind, Dataset, Release
 from heatmaps.releases import readings
 from heatmaps.releases.question import latest_version, same_release
-from heatmaps.releases.readings import Cost
 from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.error_bounds import ExpectedError
@@ -45,7 +44,7 @@ class ChargeLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """The exact cost. `problem` is empty, or the readable reason why it would be refused now."""
+    """Holds the exact cost. `problem` is empty, or the readable reason why it would be refused now."""
 
     request: ReleaseRequest
     data_slice: DataSlice
@@ -65,53 +64,52 @@ class Quote:
 
 def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
     """Returns the exact cost and the predicted error of a release. Errors: `ParameterError`."""
-    planned = Plan.of(dataset, request)
-    lines, refused = _lines(balances.balances(dataset), planned.charges)
+    plan = Plan.of(dataset, request)
+    lines, refused = _lines(balances.balances(dataset), plan.charges)
     version = latest_version(dataset)
-    same = None if version is None else same_release(dataset, planned.question(version))
+    same = None if version is None else same_release(dataset, plan.question(version))
     if version is None:
         refused = [NoDataVersion()]
     elif same is not None:
         refused = []
     return Quote(
         request=request,
-        data_slice=planned.data_slice,
-        epsilon=planned.epsilon,
-        delta=planned.delta,
-        guarantee=planned.guarantee,
-        with_shuffler=planned.draw.with_shuffler,
+        data_slice=plan.data_slice,
+        epsilon=plan.terms.epsilon,
+        delta=plan.terms.delta,
+        guarantee=plan.guarantee,
+        with_shuffler=plan.draw.with_shuffler,
         lines=lines,
-        expected_error=planned.expected_error(dataset),
-        guide=planned.guide,
-        expected_error_without_guide=_unguided_error(dataset, planned),
-        is_in_rectangles=isinstance(planned.mechanism, Adaptive) and planned.mechanism.is_in_rectangles,
+        expected_error=plan.expected_error(dataset),
+        guide=plan.guide,
+        expected_error_without_guide=_unguided_error(dataset, plan),
+        is_in_rectangles=isinstance(plan.mechanism, Adaptive) and plan.mechanism.is_in_rectangles,
         affordable=not refused,
         problem=str(refused[0]) if refused else "",
         same_release=same,
     )
 
 
-def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[AccountKind, LedgerError | None]:
+def refusals(
+    accounts: Sequence[Balance], charges: amounts.Charges
+) -> Mapping[AccountKind, LedgerError | None]:
     """Returns what the ledger would answer now, by account; None where a charge fits."""
-    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
+    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in accounts}
 
 
-def _unguided_error(dataset: Dataset, planned: Plan) -> ExpectedError | None:
+def _unguided_error(dataset: Dataset, plan: Plan) -> ExpectedError | None:
     """Returns the error to expect if the same question named no guide; None: it names none."""
-    if planned.guide is None:
+    if plan.guide is None:
         return None
-    draw = readings.planned(
-        dataset,
-        planned.mechanism.name,
-        Cost(epsilon=planned.epsilon, delta=planned.delta),
-        planned.draw.resolution,
-        planned.parameters,
-    )
-    return draw.expected_error(dataset, planned.data_slice)
+    terms = replace(plan.terms, guide=None, parameters=plan.draw.parameters)
+    draw = readings.draw_for(dataset, terms, build=readings.not_beforehand)
+    return draw.expected_error(dataset, plan.data_slice)
 
 
-def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
-    refused = refusals(held, charges)
+def _lines(
+    accounts: list[Balance], charges: amounts.Charges
+) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
+    refused = refusals(accounts, charges)
     lines = tuple(
         ChargeLine(
             kind=balance.kind,
@@ -121,7 +119,7 @@ def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeL
             available=balance.available,
             affordable=refused[balance.kind] is None,
         )
-        for balance in held
+        for balance in accounts
     )
     return lines, [refusal for refusal in refused.values() if refusal is not None]
 

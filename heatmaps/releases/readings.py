@@ -1,4 +1,4 @@
-"""Plans draws: which mechanism is calibrated how, what it reads of the data, and what may be asked of it."""
+"""Prepares draws of stored check-ins: which mechanism is calibrated how, what it reads, what may be asked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,27 +8,32 @@ from typing import Any, Final, TypeAlias
 from heatmaps import masses
 from heatmaps.children.calibrated import Calibration, MechanismQuestion
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
-from heatmaps.models import Dataset, DataVersion
+from heatmaps.models import Dataset, DataVersion, Release
 from heatmaps.origins import Offer
 from heatmaps.parameters import reaching
 from heatmaps.regions import region_of
+from heatmaps.releases import calibration
+from heatmaps.releases.question import question_of
+from heatmaps.releases.request import DrawTerms
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import AnyEntry, Reads
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ErrorBound, ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.guide import Guide
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.answers import AnswerSums
 from mechanisms.randomness import RandomSource
+from mechanisms.results.distances import Places
 from mechanisms.results.serialization import Result
+from mechanisms.results.zones import Zones
 
+_MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exponent of -30 has fewer
 Build: TypeAlias = Callable[[MechanismQuestion], Calibration | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One way to read the data for a mechanism."""
+    """Says how data are read for a mechanism."""
 
     read: Callable[[Any, Dataset, DataVersion, DataSlice], object]  # first the mechanism
     whole_records: str = ""  # why no part of the region can be asked about; empty: any can
@@ -36,44 +41,62 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """A calibrated mechanism of the catalogue, ready to read and draw."""
+    """Holds a calibrated mechanism of the catalogue, ready to read and draw."""
 
     entry: AnyEntry
     mechanism: Any  # the entry's
-    known: Calibration | None = field(default=None, compare=False, repr=False)  # worked out by a child
+    calibrated: Calibration | None = field(default=None, compare=False, repr=False)  # worked out by a child
+
+    @property
+    def name(self) -> str:
+        """Returns the mechanism's name in the catalogue."""
+        return self.entry.name
+
+    @property
+    def version(self) -> int:
+        """Returns the version of the mechanism, as it draws now."""
+        return self.entry.version
 
     @property
     def resolution(self) -> int | None:
-        """Cells a side; None: what is released has no cells."""
+        """Returns the cells a side; None: what is released has no cells."""
         return self.mechanism.resolution if self.entry.max_resolution else None
 
     @property
+    def parameters(self) -> dict[str, int | str]:
+        """Returns all parameters in the one spelling that is stored, also those left to the mechanism."""
+        names = [parameter.name for parameter in self.entry.parameters]
+        return {name: _spelling(getattr(self.mechanism, name)) for name in names}
+
+    @property
     def guarantee(self) -> Guarantee:
-        """What the mechanism promises."""
-        found: Guarantee = self.mechanism.guarantee if self.known is None else self.known.guarantee
-        return found
+        """Returns what the mechanism promises."""
+        guarantee: Guarantee = (
+            self.mechanism.guarantee if self.calibrated is None else self.calibrated.guarantee
+        )
+        return guarantee
 
     @property
     def with_shuffler(self) -> Guarantee | None:
-        """Of the same protocol with a shuffler, where this one simulates it."""
-        return None if self.known is None else self.known.with_shuffler
+        """Returns the promise of the same protocol with a shuffler, where this one simulates it."""
+        return None if self.calibrated is None else self.calibrated.with_shuffler
 
     def check(self, data_slice: DataSlice) -> None:
-        """Errors: `ParameterError` for a part of the region where whole records are read."""
+        """Refuses a part of the region where whole records are read. Errors: `ParameterError`."""
         reason = self._reading.whole_records
         if reason and data_slice.rectangle is not None:
             raise ParameterError(RECTANGLE, "a part of the region", f"all of it: {reason}")
 
     def expected_error(self, dataset: Dataset, data_slice: DataSlice) -> ExpectedError | None:
-        """From public facts: the declared persons, or a public number of them, None where there is none.
+        """Predicts the error from the declared persons, or a public number of them; None where there is none.
 
         How many persons have check-ins in a part of the data is not public.
         """
-        if self.known is not None:
-            return self.known.expected_error
+        if self.calibrated is not None:
+            return self.calibrated.expected_error
         if self._reading.whole_records:
-            whole: ExpectedError = self.mechanism.expected_error()
-            return whole
+            error_of_all: ExpectedError = self.mechanism.expected_error()
+            return error_of_all
         if dataset.public_persons is None:
             return None
         error: ErrorBound = self.mechanism.expected_error(persons=dataset.public_persons)
@@ -81,14 +104,18 @@ class Draw:
             return error
         return replace(error, assumptions=f"{error.assumptions} {ALL_IN_THE_SLICE}")
 
+    def question(self, release: Release) -> str:
+        """Returns the digest of the question that a release asks, from its other columns."""
+        return question_of(release)
+
     def draw(
         self, dataset: Dataset, version: DataVersion, data_slice: DataSlice, rng: RandomSource
     ) -> Result:
-        """Reads the data. Outside of any transaction: reading and drawing may take long."""
+        """Reads the data and draws. Outside of any transaction: reading and drawing may take long."""
         return self.release(self.read(dataset, version, data_slice), rng)
 
     def read(self, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
-        """What the mechanism needs of the data; nothing is drawn."""
+        """Reads what the mechanism needs of the data; draws nothing."""
         return self._reading.read(self.mechanism, dataset, version, data_slice)
 
     def release(self, read: object, rng: RandomSource) -> Result:
@@ -101,100 +128,82 @@ class Draw:
         return READINGS[self.entry.reads]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What a question asks to spend."""
-
-    epsilon: Fraction
-    delta: Fraction = Fraction(0)
+def not_beforehand(question: MechanismQuestion) -> None:
+    """Works out nothing but what the draw needs: for whoever draws."""
+    del question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Steering:
-    """What steers utility only, beside the mechanism's own parameters."""
-
-    guide: Guide | None = None  # a map that is public already
-    version: int | None = None  # of the mechanism; None: the newest
-
-
-UNSTEERED: Final = Steering()
-
-
-def not_beforehand(asked: MechanismQuestion) -> None:
-    """For whoever draws: nothing is worked out but what the draw needs."""
-    del asked
-
-
-def planned(
-    dataset: Dataset,
-    name: str,
-    cost: Cost,
-    resolution: int | None,
-    parameters: Mapping[str, object],
-    *,
-    steering: Steering = UNSTEERED,
-    build: Build = not_beforehand,
-) -> Draw:
-    """The draw that a question asks for. Errors: `ParameterError`.
+def draw_for(dataset: Dataset, terms: DrawTerms, *, build: Build = calibration.calibrated) -> Draw:
+    """Returns the draw of some terms. Errors: `ParameterError`; Busy, where `build` takes long.
 
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
-    entry = registry.get(name)
-    check_offer(dataset.origin.offer, entry, resolution)
-    target, side = _target(dataset, cost, steering), entry.side(resolution)
+    entry: AnyEntry = terms.entry
+    check_offer(dataset.origin.offer, entry, terms.resolution)
+    target = Target(
+        relation=Relation(dataset.relation),
+        epsilon=terms.epsilon,
+        delta=terms.delta,
+        radius_m=None if dataset.radius_m is None else Fraction(dataset.radius_m),
+        expected_persons=dataset.public_persons,
+        guide=terms.guide,
+        version=terms.version,
+    )
+    side = entry.side(terms.resolution)
     grid = {} if side is None else {"resolution": side}
     if not READINGS[entry.reads].whole_records:
-        return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
+        return Draw(entry=entry, mechanism=entry.calibrated(target, terms.parameters, **grid))
     region = region_of(dataset)
     question = MechanismQuestion(
-        name=name,
+        name=entry.name,
         target=target,
         region=region,
         # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
         persons=dataset.persons or 1,
-        parameters=reaching(dataset, region, entry.parameters, parameters),
+        parameters=reaching(dataset, region, entry.parameters, terms.parameters),
         **grid,
     )
     calibrated = build(question)
     mechanism = question.built() if calibrated is None else calibrated.mechanism
-    return Draw(entry=entry, mechanism=mechanism, known=calibrated)
+    return Draw(entry=entry, mechanism=mechanism, calibrated=calibrated)
 
 
 def offered(dataset: Dataset) -> list[AnyEntry]:
-    """What can be asked of a dataset, in the order of the catalogue."""
+    """Returns what can be asked of a dataset, in the order of the catalogue."""
     entries = registry.entries(relation=Relation(dataset.relation))
     reads = dataset.origin.offer.reads
     return [entry for entry in entries if reads is None or entry.reads in reads]
 
 
 def finest(dataset: Dataset, entry: AnyEntry) -> int:
-    """Most cells a side; 0: what is released has no cells."""
+    """Returns the most cells a side; 0: what is released has no cells."""
     most = dataset.origin.offer.finest
     return entry.max_resolution if most is None else min(entry.max_resolution, most)
 
 
 def check_offer(offer: Offer, entry: AnyEntry, resolution: int | None) -> None:
-    """Refuses what an origin does not offer: what a lake hands over has a public bound.
-
-    Errors: `ParameterError`.
-    """
+    """Refuses what an origin does not offer. Errors: `ParameterError`."""
+    # What a lake hands over has a public bound.
     if offer.reads is not None and entry.reads not in offer.reads:
         raise ParameterError("mechanism", entry.name, offer.other_mechanism)
     if resolution is not None and offer.finest is not None and resolution > offer.finest:
         raise ParameterError("resolution", resolution, f"at most {offer.finest}: {offer.finer}")
 
 
-def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:
-    radius_m = None if dataset.radius_m is None else Fraction(dataset.radius_m)
-    return Target(
-        relation=Relation(dataset.relation),
-        epsilon=cost.epsilon,
-        delta=cost.delta,
-        radius_m=radius_m,
-        expected_persons=dataset.public_persons,
-        guide=steering.guide,
-        version=steering.version,
-    )
+def _spelling(value: int | Fraction | Zones | Places) -> int | str:
+    if isinstance(value, Zones | Places):
+        return value.text
+    return value if isinstance(value, int) else _decimal(value)
+
+
+def _decimal(value: Fraction) -> str:
+    """Returns the shortest plain spelling. Errors: ValueError if there is no finite one."""
+    units = abs(value) * 10**_MOST_DIGITS
+    if units.denominator != 1:
+        raise ValueError("a parameter has no finite decimal spelling")
+    whole, digits = divmod(units.numerator, 10**_MOST_DIGITS)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole}.{digits:0{_MOST_DIGITS}}".rstrip("0").rstrip(".")
 
 
 def _masses(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:

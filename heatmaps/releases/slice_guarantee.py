@@ -16,7 +16,7 @@ def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Gu
 
 
 def promised(guarantee: Guarantee, *, by_period: bool, diameter_m: float) -> Guarantee:
-    """What a mechanism's guarantee is worth for a release, and what all its accounts are charged.
+    """Returns what a mechanism's guarantee is worth for a release: what all its accounts are charged.
 
     guarantee: the mechanism's own. by_period: whether check-ins are chosen by their time.
     diameter_m: of the *dataset's* region, also where a sub-rectangle is asked about.
@@ -44,7 +44,7 @@ def promised(guarantee: Guarantee, *, by_period: bool, diameter_m: float) -> Gua
 
 
 def _is_metric(guarantee: Guarantee) -> bool:
-    """Whether its loss depends on the distance."""
+    """Tells whether the loss depends on the distance."""
     return guarantee.max_distance_m != INFINITY or any(
         term.alpha_per_m != INFINITY for term in guarantee.terms
     )

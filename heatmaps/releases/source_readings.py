@@ -36,7 +36,7 @@ FINAL: Final = (FilesChanged, BrokenPromise, VersionChanged)  # another attempt 
 
 
 def begin(release_id: UUID) -> UUID | None:
-    """The tag of the caller, who reads alone while it keeps its lease; None: there is nothing to read.
+    """Returns the tag of the caller, who reads alone while it keeps its lease; None: nothing to read.
 
     Once all attempts died there is no result.
     """
@@ -58,18 +58,18 @@ def begin(release_id: UUID) -> UUID | None:
 
 
 @contextmanager
-def kept(release_id: UUID, tag: UUID) -> Iterator[None]:
-    """Renew the caller's lease until the block ends."""
+def lease(release_id: UUID, tag: UUID) -> Iterator[None]:
+    """Renews the caller's lease until the block ends."""
 
     def renew() -> bool:
-        return _mine(release_id, tag).update(lease_until=draws.lease_end()) == 1
+        return _own_rows(release_id, tag).update(lease_until=draws.lease_end()) == 1
 
     with leases.renewed(renew, seconds=settings.LEASE_SECONDS, of=release_id):
         yield
 
 
 def claim(release: Release, tag: UUID) -> bool:
-    """Elect the caller to draw what it read of this release, as `draws.claim` does: True for one, ever."""
+    """Elects the caller to draw what it read of this release, as `draws.claim` does: True for one, ever."""
     payment = Payment(release)
     with (
         elections.electing(release.pk) as candidate,
@@ -83,34 +83,34 @@ def claim(release: Release, tag: UUID) -> bool:
 
 
 def give_up(release_id: UUID, tag: UUID) -> bool:
-    """There will be no result: another attempt would fail as well."""
+    """Ends a reading without a result: another attempt would fail as well."""
     with transaction.atomic(durable=True):
         reading = _reading(release_id, tag)
         return reading is not None and _end(reading, DrawingState.FAILED)
 
 
 def let_go(release_id: UUID, tag: UUID, *, was_asked: bool) -> None:
-    """Another may try, after a pause; there is no result if this was the last attempt."""
+    """Lets another try, after a pause; there is no result if this was the last attempt."""
     pause = PAUSE if was_asked else LONG_PAUSE
-    mine = _mine(release_id, tag)
-    if mine.filter(attempts__gte=MOST_ATTEMPTS).exists():
+    rows = _own_rows(release_id, tag)
+    if rows.filter(attempts__gte=MOST_ATTEMPTS).exists():
         give_up(release_id, tag)
     else:
-        mine.update(lease_until=timezone.now() + pause)
+        rows.update(lease_until=timezone.now() + pause)
 
 
 def forget_leases() -> None:
-    """At the start of the only process that reads: whoever held a lease is dead."""
+    """Ends all leases at the start of the only process that reads: whoever held one is dead."""
     SourceReading.objects.update(lease_until=None)
 
 
 def _reading(release_id: UUID, tag: UUID) -> SourceReading | None:
-    """The caller's reading, while its release may end; locks the release's row."""
-    return _mine(release_id, tag).first() if _is_spent(release_id) else None
+    """Returns the caller's reading, while its release may end; locks the release's row."""
+    return _own_rows(release_id, tag).first() if _is_spent(release_id) else None
 
 
 def _end(reading: SourceReading, state: DrawingState, candidate: elections.Candidate | None = None) -> bool:
-    """In the caller's transaction, which locks the release's row: a reading becomes a drawing, once."""
+    """Makes a reading a drawing, once, in the caller's transaction, which locks the release's row."""
     if not SourceReading.objects.filter(pk=reading.pk, tag=reading.tag).delete()[0]:
         return False
     # It began when the lake was first asked: how long that takes depends on the data.
@@ -122,5 +122,5 @@ def _is_spent(release_id: UUID) -> bool:
     return draws.is_spent(release_id) and not Drawing.objects.filter(pk=release_id).exists()
 
 
-def _mine(release_id: UUID, tag: UUID) -> "QuerySet[SourceReading]":
+def _own_rows(release_id: UUID, tag: UUID) -> "QuerySet[SourceReading]":
     return SourceReading.objects.filter(pk=release_id, tag=tag)

@@ -10,7 +10,7 @@ from heatmaps.releases.request import Plan, ReleaseRequest
 
 
 def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen]) -> Chosen | None:
-    """The first of them that may be proposed; None where the question without a guide was answered.
+    """Returns the first that may be proposed; None where the question without a guide was answered.
 
     That answer is free. Errors: `ParameterError` for a question that is refused without a guide, too.
     """
@@ -21,11 +21,12 @@ def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen
 
 
 def first_proposable(fitting: Sequence[Chosen], resolution: int | None) -> Chosen | None:
-    """The first map of the same people, by data version and slice, whose measured squares can be counted in.
+    """Returns the first map of the same people whose measured squares can be counted in; None: there is none.
 
-    Any other start is offered alone: it is taken for where people are inside of measured rectangles, so sums
-    have no stated error. resolution: of the new map; None: not known yet.
+    The same people: by data version and slice. resolution: of the new map; None: not known yet.
     """
+    # Any other start is offered alone: it is taken for where people are inside of measured rectangles, so
+    # sums have no stated error.
     for start in fitting:
         measured = start.guide.measured if start.same_people else None
         if measured is None or measured.shares is not None:

@@ -16,7 +16,7 @@ from heatmaps.children.turns import Busy
 from heatmaps.collections import collection as collections
 from heatmaps.collections import rounds
 from heatmaps.collections.page import page_sha384
-from heatmaps.collections.plans import PlannedRound
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.collections.rounds import RoundState
 from heatmaps.ledger.balances import balances
 from heatmaps.ledger.errors import LedgerError
@@ -26,6 +26,7 @@ from heatmaps.people.permissions import Act, dataset_for, may, misfit
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
 from heatmaps.releases.quote import refusals
+from heatmaps.releases.request import Plan
 from heatmaps.views.forms.rounds import RoundForm
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
@@ -112,7 +113,7 @@ def _page(
     request: PersonRequest,
     dataset: Dataset,
     form: RoundForm,
-    quoted: PlannedRound | None,
+    quoted: Plan | None,
     *,
     may_plan: bool,
     token: str = "",
@@ -165,7 +166,7 @@ def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001
     return answer
 
 
-def _quote(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
+def _quote(dataset: Dataset, form: RoundForm) -> Plan | None:
     if not form.is_valid():
         return None
     try:
@@ -209,7 +210,7 @@ def _line(row: Round) -> RoundLine:
     )
 
 
-def _costs(dataset: Dataset, quoted: PlannedRound) -> list[RoundCost]:
+def _costs(dataset: Dataset, quoted: Plan) -> list[RoundCost]:
     """Returns what is charged, or does not fit."""
     left = {line.kind: line for line in queries.budget(dataset)}
     refused = refusals(balances(dataset), quoted.charges)
@@ -225,14 +226,15 @@ def _costs(dataset: Dataset, quoted: PlannedRound) -> list[RoundCost]:
     ]
 
 
-def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuote:
-    error = asdict(quoted.device.expected_error(quoted.least_reports))
+def _words(dataset: Dataset, quoted: Plan, form: RoundForm) -> RoundQuote:
+    draw: RoundDraw = quoted.draw
+    error = asdict(draw.expected_error(dataset, quoted.data_slice))
     charges = _costs(dataset, quoted)
     return RoundQuote(
         promise=promise_for(quoted.guarantee, dataset, subject="this round"),
         sentences=(
             *for_guarantee(quoted.guarantee, dataset, subject="this round"),
-            *for_round(dataset.collection, quoted.guarantee, quoted.least_honest),
+            *for_round(dataset.collection, quoted.guarantee, draw.least_honest),
         ),
         charges=charges,
         fits=not any(cost.problem for cost in charges),
@@ -240,8 +242,8 @@ def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuot
         error=error_words(
             form.cleaned_data["mechanism"], error, region_of(dataset), runs_on=dataset.origin.runs_on
         ),
-        least_reports=count(quoted.least_reports),
-        messages=count(quoted.device.messages),
-        packet=size(quoted.packet_bytes),
-        dishonest=influence_words(quoted),
+        least_reports=count(draw.least_reports),
+        messages=count(draw.device.messages),
+        packet=size(draw.packet_bytes),
+        dishonest=influence_words(draw),
     )

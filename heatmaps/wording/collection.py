@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from heatmaps.collections.plans import PlannedRound
+from heatmaps.collections.round_draws import RoundDraw
 from heatmaps.models import Collection, Release, Round
 from heatmaps.numbers import UP, count, error_length, number
 from heatmaps.result_kinds.entries import entry_of
@@ -23,11 +23,11 @@ OPEN_LINK: Final = (
 )
 
 
-def influence_words(plan: PlannedRound) -> str:
+def influence_words(draw: RoundDraw) -> str:
     """Says how far the dishonest reports that a round allows for can move its result."""
-    reports = plan.least_reports - plan.least_honest
-    influence = plan.device.influence(reports, plan.least_reports)
-    who = f"{count(reports)} dishonest report{'' if reports == 1 else 's'} of {count(plan.least_reports)}"
+    reports = draw.least_reports - draw.least_honest
+    influence = draw.device.influence(reports, draw.least_reports)
+    who = f"{count(reports)} dishonest report{'' if reports == 1 else 's'} of {count(draw.least_reports)}"
     if not reports:
         return "No dishonest report is allowed for."
     if not influence.is_bounded:

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from heatmaps.collections import collection as collections
 from heatmaps.collections import handover, round_keys, rounds
-from heatmaps.collections.plans import RoundRequest
 from heatmaps.models import Membership
 from tests.collections.devices import Shuffler
 from tests.collections.steps import HOUR, again
@@ -74,7 +73,7 @@ def ask():
             "least_honest": 20,
             "parameters": {"cell_m": "600"},
         }
-        return RoundRequest(**(plain | changes))
+        return seed.round_request(**(plain | changes))
 
     return make
 
@@ -93,7 +92,7 @@ def clean_files():
 
 
 def _forget_all():
-    for round_id in round_keys.kept():
+    for round_id in round_keys.rounds():
         handover.forget(round_id)
 
 

@@ -36,7 +36,7 @@ def run_to_the_end(found, clock):
 
 
 def kept_files():
-    return [*handover.batch_folder().iterdir(), *round_keys.kept()]
+    return [*handover.batch_folder().iterdir(), *round_keys.rounds()]
 
 
 def plan_later(steward, dataset, ask, found, **changes):

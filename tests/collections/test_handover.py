@@ -14,7 +14,7 @@ from heatmaps.collections.rounds import RoundState
 from heatmaps.ledger import verification
 from heatmaps.models import Drawing, Round
 from heatmaps.releases import clock as release_clock
-from heatmaps.releases import lifecycle
+from heatmaps.releases import lifecycle, sweep
 from mechanisms.check import ParameterError
 from tests.collections.devices import batch_of, bits_of, sealed
 from tests.collections.steps import again, committed, hand_over, kept_files, run_to_the_end
@@ -108,7 +108,7 @@ def test_a_worker_that_died_is_no_loss(fixed, clock):
     release_clock.tick()
     assert Drawing.objects.create(release=fixed.release, lease_until=clock.now).state == "running"
     clock.pass_by(seconds=settings.LEASE_SECONDS)
-    lifecycle.sweep()
+    sweep.sweep()
     assert not Drawing.objects.exists()
     assert rounds.state_of(run_to_the_end(fixed, clock)) is RoundState.PUBLISHED
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps.collections import handover, plans, round_keys, rounds
+from heatmaps.collections import handover, round_draws, round_keys, rounds
 from heatmaps.collections.errors import NoCollection
 from heatmaps.collections.rounds import RoundState
 from heatmaps.ingest import uploads
@@ -56,7 +56,7 @@ def test_several_reports_in_a_round_cost_as_many_times(dataset, ask):
     three = rounds.quote(dataset, ask(**small, reports_per_person=3))
     assert three.guarantee.loss(600) == 3 * one.guarantee.loss(600)
     assert three.guarantee.delta > 3 * one.guarantee.delta
-    assert three.per_report == one.per_report
+    assert three.draw.per_report == one.draw.per_report
 
 
 def test_rounds_add_up(steward, dataset, ask, clock, planned):
@@ -72,7 +72,7 @@ def test_rounds_do_not_overlap(steward, dataset, ask, clock, planned):
     with pytest.raises(ParameterError, match="opens_at"):
         rounds.plan(steward, dataset, ask(), opens_at=opens_at, closes_at=opens_at + HOUR)
     assert Round.objects.count() == 1
-    assert len(round_keys.kept()) == 1
+    assert len(round_keys.rounds()) == 1
 
 
 def test_a_round_over_the_limit_is_refused_whole(steward, dataset, ask, clock):
@@ -86,7 +86,7 @@ def test_a_round_over_the_limit_is_refused_whole(steward, dataset, ask, clock):
         )
     assert not Release.objects.exists()
     assert not dataset.versions.exists()
-    assert round_keys.kept() == []
+    assert round_keys.rounds() == []
 
 
 def test_a_collection_takes_no_uploads_and_answers_no_questions(dataset, steward):
@@ -137,15 +137,15 @@ def test_open_links_take_no_shares(make_collection, ask):
     with pytest.raises(ParameterError, match="open link"):
         rounds.quote(dataset, ask(mechanism="shuffle-emd", resolution=16, parameters={}))
     quoted = rounds.quote(dataset, ask())
-    assert quoted.most_reports == 40
+    assert quoted.draw.most_reports == 40
     # Who reads the result could be the whole crowd but one.
-    assert quoted.guarantee == quoted.device.per_report.if_shuffler_fails
+    assert quoted.guarantee == quoted.draw.device.per_report.if_shuffler_fails
 
 
 def test_fewest_reports_are_rounded_up(dataset, ask):
     quoted = rounds.quote(dataset, ask(least_honest=19, dishonest_share="0.05"))
-    assert quoted.least_reports == 20
-    assert plans.least_reports(20, quoted.dishonest_share) == 22
+    assert quoted.draw.least_reports == 20
+    assert round_draws.least_reports(20, quoted.draw.dishonest_share) == 22
 
 
 def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, ask, clock, shuffler):
@@ -164,7 +164,7 @@ def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, as
     record = Account.objects.get(dataset=dataset, kind="record")
     transitions.change_limit(record, 10**15, actor=steward, reason="agreed")
     handover.fix(planned.pk, shuffler.part())
-    assert plans.keeps_promise(again(planned).release, plans.of_round(again(planned)))
+    assert round_draws.keeps_promise(again(planned).release, round_draws.draw_of(again(planned)))
 
 
 def test_by_an_open_link_a_person_sends_one(make_collection, ask):

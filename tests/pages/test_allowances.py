@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from heatmaps.budget import alerts, allowances
 from heatmaps.ledger.errors import AllowanceExceeded
 from heatmaps.models import Event, Membership, Release
-from heatmaps.releases import lifecycle
+from heatmaps.releases import lifecycle, sweep
 from heatmaps.releases.epsilon import forecast
 from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.catalogue import registry
@@ -218,7 +218,7 @@ def test_it_says_that_a_queued_release_expired(client_of, queued):
     address = reverse("release", args=[queued.pk])
     Release.objects.filter(pk=queued.pk).update(expires_at=queued.requested_at)
     carry_out(queued.pk)
-    lifecycle.sweep()
+    sweep.sweep()
     shown = client_of("analyst").get(address).content.decode()
     assert "expired: its draw had not begun" in shown
     assert not Event.objects.filter(kind="spend").exists()

@@ -14,7 +14,7 @@ from heatmaps.models import Drawing, DrawingState, Election, HoldCause, Installa
 from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 from heatmaps.record.journal import opened
-from heatmaps.releases import clock, draws, lifecycle
+from heatmaps.releases import clock, draws, lifecycle, sweep
 from tests.services.draws import carry_out
 
 
@@ -93,7 +93,7 @@ def test_a_database_that_lacks_the_last_election_is_on_hold(spent, record, analy
         lifecycle.request_release(analyst, spent.dataset, ask(epsilon="0.125"))
     draws.finish(spent.pk, b"a map", "0" * 64)
     clock.tick()
-    lifecycle.sweep()
+    sweep.sweep()
     assert (state(spent), state(other)) == ("spent", "reserved")
 
 

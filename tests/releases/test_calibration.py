@@ -88,7 +88,7 @@ def test_a_refusal_stays_a_refusal():
 
 def test_what_was_planned_is_remembered(monkeypatch):
     planned = calibration.calibrated(asked())
-    monkeypatch.delattr(calibration, "_found")
+    monkeypatch.delattr(calibration, "_answer")
 
     assert calibration.calibrated(asked()) is planned
 

@@ -13,7 +13,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Drawing, Election, Release
 from heatmaps.releases import clock as moments
-from heatmaps.releases import draws, lifecycle
+from heatmaps.releases import draws, lifecycle, sweep
 from tests.ingest import conftest as ingest
 from tests.services.draws import carry_out
 from tests.services.programs import wait_until
@@ -77,7 +77,7 @@ def test_it_publishes_what_took_longer_than_a_lease(dataset, release, clock, mon
         for _ in range(6):
             clock(5 * MINUTE)
             wait_until(lambda: lease_left(release) > 9 * MINUTE, seconds=60, what="a renewal")
-            lifecycle.sweep()
+            sweep.sweep()
 
     reading(monkeypatch, last_for_half_an_hour)
     carry_out(release.pk)
@@ -95,10 +95,10 @@ def test_it_lets_the_lease_of_a_dead_worker_run_out(dataset, release, clock, mon
         carry_out(release.pk)
 
     assert "lease" not in {thread.name for thread in threading.enumerate()}
-    lifecycle.sweep()
+    sweep.sweep()
     assert drawing(release).state == "running"
     clock(LEASE + MINUTE)
-    lifecycle.sweep()
+    sweep.sweep()
     assert (drawing(release).state, state(release)) == ("failed", "spent")
     moments.tick()
     assert state(release) == "failed"
@@ -111,7 +111,7 @@ def test_it_gives_up_on_a_worker_that_hangs_and_refuses_what_it_publishes_late(
         thread = next(one for one in threading.enumerate() if one.name == "lease")
         thread.join(60)
         clock(LEASE + MINUTE)
-        lifecycle.sweep()
+        sweep.sweep()
 
     monkeypatch.setattr(leases, "LONGEST_WORK_SECONDS", 0)
     reading(monkeypatch, hang)
@@ -154,7 +154,7 @@ def test_it_renews_outside_of_the_transaction_of_anybody_else(dataset, release):
     transitions.spend(release.pk)
     draws.claim(release)
     Drawing.objects.filter(pk=release.pk).update(lease_until=timezone.now())
-    with draws.kept(release.pk), transaction.atomic():
+    with draws.lease(release.pk), transaction.atomic():
         wait_until(lambda: lease_left(release) > 9 * MINUTE, seconds=60, what="a renewal")
         transaction.set_rollback(True)
     assert lease_left(release) > 9 * MINUTE

@@ -19,7 +19,6 @@ from heatmaps.ledger.facts import NOT_PAID_FOR
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Drawing, Election, Event, Ledger, Release, Result
 from heatmaps.releases import clock, draws, lifecycle
-from heatmaps.releases.names import UNNAMED
 from heatmaps.releases.question import latest_version, question_of
 from heatmaps.releases.request import Plan
 from mechanisms.guarantee import Guarantee, Relation
@@ -186,9 +185,9 @@ def test_an_accuracy_of_100_000_is_not_drawn_for_a_fiftieth(release, ask, settin
     rows = Release.objects.filter(pk=release.pk)
     paid = rows.values("epsilon", "guarantee", "parameters", "question").get()
     rows.update(
-        epsilon=planned.epsilon,
+        epsilon=planned.terms.epsilon,
         guarantee=planned.guarantee.to_json(),
-        parameters=dict(planned.parameters),
+        parameters=dict(planned.draw.parameters),
         question=planned.question(release.version),
     )
     with caplog.at_level(logging.INFO):
@@ -220,7 +219,7 @@ def test_a_smaller_limit_of_the_server_holds_for_what_was_reserved_before(releas
 def test_a_charge_below_the_price_draws_nothing(dataset, analyst, ask, reads):
     """As whoever writes rows and events could reserve it: the ledger itself holds."""
     planned = Plan.of(dataset, ask())
-    release = lifecycle._new_release(analyst, latest_version(dataset), planned, UNNAMED)
+    release = seed.new_release(analyst, planned, latest_version(dataset))
     cheap = {kind: amount and amount - 1 for kind, amount in planned.charges.items()}
     transitions.reserve(release, cheap, actor=analyst)
     transitions.spend(release.pk)
@@ -236,7 +235,7 @@ def test_a_part_of_the_region_is_not_drawn_of_whole_records(make_dataset, analys
     seed.add_checkins(dataset)
     request = lifecycle.ReleaseRequest(mechanism="emd-linear", epsilon="0.5")
     planned = Plan.of(dataset, request)
-    release = lifecycle._new_release(analyst, latest_version(dataset), planned, UNNAMED)
+    release = seed.new_release(analyst, planned, latest_version(dataset))
     release.rectangle = [0, 0, 2**30, 2**30]
     release.question = question_of(release)
     transitions.reserve(release, planned.charges, actor=analyst)

@@ -17,7 +17,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Drawing, Release, Result, Upload, UploadState
-from heatmaps.releases import clock, lifecycle
+from heatmaps.releases import clock, lifecycle, sweep
 from heatmaps.releases import draws as drawings
 from mechanisms.catalogue import registry as catalogue
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
@@ -159,7 +159,7 @@ def test_it_throws_a_late_draw_away(dataset, release):
 
     def slow(*args, **options):
         Drawing.objects.filter(pk=release.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-        lifecycle.sweep()
+        sweep.sweep()
         return real(*args, **options)
 
     with mock.patch.object(masses, "read", slow):
@@ -223,12 +223,12 @@ def test_the_sweep_sends_spent_releases_again_that_nobody_draws(
     transitions.spend(queued[1].pk)
     sent.clear()
     with django_capture_on_commit_callbacks(execute=True):
-        lifecycle.sweep()
+        sweep.sweep()
     assert sent == [("heatmaps.release", str(queued[1].pk))]
     drawings.claim(queued[1])
     sent.clear()
     with django_capture_on_commit_callbacks(execute=True):
-        lifecycle.sweep()
+        sweep.sweep()
     assert not sent
 
 
@@ -256,10 +256,10 @@ def test_the_clock_cancels_what_expired(dataset, release):
 def test_the_sweep_fails_what_a_worker_lost(dataset, release):
     transitions.spend(release.pk)
     drawings.claim(release)
-    lifecycle.sweep()
+    sweep.sweep()
     assert drawing(release) == "running"
     Drawing.objects.update(lease_until=past())
-    lifecycle.sweep()
+    sweep.sweep()
     assert drawing(release) == "failed"
     clock.tick()
     assert (state(release), committed(dataset)) == ("failed", ONE // 2)
@@ -277,7 +277,7 @@ def test_the_sweep_looks_after_uploads_too(
         content_digest="0" * 64,
     )
     with django_capture_on_commit_callbacks(execute=True):
-        lifecycle.sweep()
+        sweep.sweep()
     assert ("heatmaps.ingest", str(upload.pk)) in sent
 
 
@@ -285,7 +285,7 @@ def test_a_start_of_the_only_worker_fails_what_it_was_drawing_before(dataset, re
     transitions.spend(release.pk)
     drawings.claim(release)
     other = lifecycle.request_release(analyst, dataset, ask())
-    lifecycle.recover()
+    sweep.recover()
     transitions.fail(release.pk)
     assert (state(release), state(other)) == ("failed", "reserved")
     assert committed(dataset) == ONE

@@ -27,7 +27,6 @@ from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership, Release  # noqa: E402
 from heatmaps.releases import lifecycle  # noqa: E402
-from heatmaps.releases.names import UNNAMED  # noqa: E402
 from heatmaps.releases.question import latest_version  # noqa: E402
 from heatmaps.releases.request import Plan  # noqa: E402
 from tests.services import seed  # noqa: E402
@@ -56,7 +55,7 @@ def request(person, dataset):
 def reserve(person, dataset):
     """The question is planned before the crowd begins: the other act has nothing to plan."""
     planned = Plan.of(dataset, REQUEST)
-    release = lifecycle._new_release(person, latest_version(dataset), planned, UNNAMED)
+    release = seed.new_release(person, planned, latest_version(dataset))
     return lambda: transitions.reserve(release, planned.charges, actor=person)
 
 

@@ -23,7 +23,7 @@ from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.models import Dataset, Drawing, Election, Release  # noqa: E402
 from heatmaps.record import elections, hold  # noqa: E402
 from heatmaps.record.hold import OnHold  # noqa: E402
-from heatmaps.releases import clock, draws, lifecycle  # noqa: E402
+from heatmaps.releases import clock, draws, lifecycle, sweep  # noqa: E402
 from tests.services import killing  # noqa: E402
 
 LONGEST_SECONDS = 120
@@ -32,7 +32,7 @@ LONGEST_SECONDS = 120
 def draw(slug):
     """Starts as a server does and works until nothing is queued, or everything is on hold."""
     killing.write_down_draws()
-    lifecycle.recover()
+    sweep.recover()
     deadline = time.monotonic() + LONGEST_SECONDS
     while killing._queued(slug) and hold.cause() is None and time.monotonic() < deadline:
         clock.tick()
@@ -46,7 +46,7 @@ def keep(slug):
     killing.write_down_draws()
     while not (settings.STATE_DIR / "stop").exists():
         with contextlib.suppress(Error):
-            lifecycle.sweep()
+            sweep.sweep()
             clock.tick()
             for release_id in Release.objects.filter(state="spent").values_list("pk", flat=True):
                 _try(release_id)

@@ -33,7 +33,7 @@ from heatmaps.ledger.transitions.moves import MOVES  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.management import embedded_worker  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
-from heatmaps.releases import clock, draws, lifecycle  # noqa: E402
+from heatmaps.releases import clock, draws, lifecycle, sweep  # noqa: E402
 from mechanisms.central.sparse_emd.mechanism import SparseEmd  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.draws import carry_out  # noqa: E402
@@ -131,13 +131,13 @@ def die(move, when, slug):
 def restart(slug):
     """What the next start makes of it: clock and worker, here in one, until nothing is queued."""
     write_down_draws()
-    lifecycle.recover()
+    sweep.recover()
     deadline = time.monotonic() + 120
     while _queued(slug) and time.monotonic() < deadline:
         clock.tick()
         for release_id in Release.objects.filter(state="spent", drawing=None).values_list("pk", flat=True):
             lifecycle.run(release_id)
-        lifecycle.sweep()
+        sweep.sweep()
     return report(slug)
 
 

@@ -34,7 +34,7 @@ from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.transitions.reserving import LONGEST_QUEUE  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Account, Allowance, Drawing, Membership, Release  # noqa: E402
-from heatmaps.releases import lifecycle  # noqa: E402
+from heatmaps.releases import lifecycle, sweep  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.model_queue import SLOT_SECONDS, Known, Queue  # noqa: E402
@@ -279,7 +279,7 @@ class Sequence(Queue):
     def sweep(self):
         self.world.crash_at = None
         with self.world.acting(WORKER):
-            lifecycle.sweep()
+            sweep.sweep()
         self.swept()
 
     def advance(self):

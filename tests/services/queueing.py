@@ -21,7 +21,6 @@ from heatmaps.ledger.transitions import locks  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
 from heatmaps.releases import lifecycle  # noqa: E402
-from heatmaps.releases.names import Label  # noqa: E402
 from heatmaps.releases.question import latest_version  # noqa: E402
 from heatmaps.releases.request import Plan  # noqa: E402
 from tests.services import seed  # noqa: E402
@@ -38,7 +37,7 @@ def new_release(dataset):
     planned = Plan.of(dataset, REQUEST)
     person = User.objects.get(username="steward")
     version = latest_version(dataset)
-    return lifecycle._new_release(person, version, planned, Label()), planned.charges
+    return seed.new_release(person, planned, version), planned.charges
 
 
 def reserve(dataset):

@@ -30,7 +30,7 @@ from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
 from heatmaps.people import invitations  # noqa: E402
-from heatmaps.releases import clock, heartbeat, lifecycle, publication  # noqa: E402
+from heatmaps.releases import clock, heartbeat, lifecycle, publication, sweep  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.roles import CLOCK, OWNER, WEB, WORKER  # noqa: E402
 from tests.triggers import disabled  # noqa: E402
@@ -184,7 +184,7 @@ def main():
     for release in (first, guided):
         tick_until_told(release, tasks)
     with signed_in_as(WORKER):
-        lifecycle.sweep()
+        sweep.sweep()
     work(tasks)
     # So many that it should have a copy in columns, which its pages look for.
     count_rows(new, 200_000)

@@ -6,16 +6,17 @@ from datetime import timedelta
 from uuid import uuid4
 
 import numpy as np
+from django.conf import settings
 from django.utils import timezone
 
 from heatmaps import datasets
 from heatmaps.collections import rounds
 from heatmaps.collections.collection import NewCollection
-from heatmaps.collections.plans import RoundRequest
 from heatmaps.datasets import NewDataset
 from heatmaps.districts import geojson
 from heatmaps.ingest.versions.advance import next_version
 from heatmaps.models import CheckIn, DistrictFile, GuideFile, Upload, UploadState
+from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from mechanisms.guarantee import Relation
 from mechanisms.guide import Guide
 from mechanisms.space.grid import Region
@@ -58,6 +59,18 @@ def make_collection(steward, slug="walks", **facts):
     )
 
 
+def round_request(**words):
+    """A request of a round, of one dict as the API takes it."""
+    terms = {name: words.pop(name) for name in RoundTerms.__dataclass_fields__ if name in words}
+    return ReleaseRequest(**words, round=RoundTerms(**terms))
+
+
+def new_release(person, plan, version):
+    """A release that is not reserved yet, as a request makes it."""
+    expires_at = timezone.now() + timedelta(seconds=settings.RESERVATION_SECONDS)
+    return plan.release(version, requested_by=person, expires_at=expires_at)
+
+
 def plan_round(steward, dataset, **changes):
     """A round of tomorrow that nobody has joined yet."""
     plain = {
@@ -69,7 +82,7 @@ def plan_round(steward, dataset, **changes):
     }
     opens_at = timezone.now() + timedelta(days=1)
     moments = {"opens_at": opens_at, "closes_at": opens_at + timedelta(days=1)}
-    return rounds.plan(steward, dataset, RoundRequest(**(plain | changes)), **moments)
+    return rounds.plan(steward, dataset, round_request(**(plain | changes)), **moments)
 
 
 def add_checkins(dataset, seed=1, codes=2**62):

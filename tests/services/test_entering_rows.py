@@ -12,7 +12,7 @@ from heatmaps.ingest import opt_outs
 from heatmaps.ingest.versions.advance import next_version
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Suppression
-from heatmaps.releases import clock, lifecycle
+from heatmaps.releases import clock, lifecycle, sweep
 from tests.ingest import conftest as ingest
 from tests.services.test_bound_versions import PEOPLE, WEB, WORKER, as_role
 
@@ -69,7 +69,7 @@ def test_web_makes_no_release_that_was_not_asked(database, city):
             assert is_refused(web, f"UPDATE heatmaps_release SET {change}"), change
         web.execute("UPDATE heatmaps_release SET state = 'cancelled'")
     clock.tick()
-    lifecycle.sweep()
+    sweep.sweep()
 
 
 def test_an_opt_out_of_one_dataset_is_taken_back_there_alone(database, city, steward):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from heatmaps import queue
 from heatmaps.ledger import events
-from heatmaps.releases import draws, lifecycle
+from heatmaps.releases import draws, lifecycle, sweep
 from mechanisms.results.heatmap import Heatmap
 
 MAP = Heatmap(
@@ -78,7 +78,7 @@ class World:
             raise ZeroDivisionError
         if self.draw == "declared dead":
             self.offset += timedelta(seconds=settings.LEASE_SECONDS + 60)
-            lifecycle.sweep()
+            sweep.sweep()
         if self.draw == "renewed":
             self._outlast(release)
         return MAP
@@ -90,4 +90,4 @@ class World:
         self.renewed = self.now()
         assert draws.renew(release.pk)
         self.offset += part
-        lifecycle.sweep()
+        sweep.sweep()

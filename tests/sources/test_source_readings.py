@@ -14,7 +14,7 @@ from heatmaps.ledger.errors import SourceChanged
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Drawing, Release, SourceReading
 from heatmaps.releases import clock as moments
-from heatmaps.releases import lifecycle, source_readings
+from heatmaps.releases import lifecycle, source_readings, sweep
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.sources.engine import QuestionFailed
 from heatmaps.sources.sources_file import SourcesFileError
@@ -158,7 +158,7 @@ def test_a_lease_is_kept_while_the_reader_lives(spent, settings, monkeypatch):
     settings.LEASE_SECONDS = 0.6
     tag = source_readings.begin(spent.pk)
     until = SourceReading.objects.get().lease_until
-    with source_readings.kept(spent.pk, tag):
+    with source_readings.lease(spent.pk, tag):
         deadline = timezone.now() + timedelta(seconds=20)
         while SourceReading.objects.get().lease_until <= until and timezone.now() < deadline:
             pass
@@ -168,9 +168,9 @@ def test_a_lease_is_kept_while_the_reader_lives(spent, settings, monkeypatch):
 def test_a_process_that_reads_alone_forgets_leases(spent, sent):
     first = source_readings.begin(spent.pk)
     sent.clear()
-    lifecycle.sweep()
+    sweep.sweep()
     assert sent == []
-    lifecycle.recover()
+    sweep.recover()
     assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
     assert source_readings.begin(spent.pk) not in (None, first)
 
@@ -203,10 +203,10 @@ def test_a_spark_that_dies_is_asked_again_for_the_same_charge(spent, reading, cl
     lifecycle.run(spent.pk)
     assert not Drawing.objects.exists()
     sent.clear()
-    lifecycle.sweep()
+    sweep.sweep()
     assert sent == []
     clock(source_readings.PAUSE + INSTANT)
-    lifecycle.sweep()
+    sweep.sweep()
     assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
     lifecycle.run(spent.pk)
     assert told(spent, clock) == "published"

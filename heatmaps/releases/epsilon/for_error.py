@@ -27,51 +27,51 @@ _CHOICES: Final = tuple(
 
 
 class TooExact(ParameterError):  # noqa: N818 - as the other domain errors
-    """No ε predicts so small an error."""
+    """Says that no ε predicts so small an error."""
 
     def __init__(self, error_m: str, least_m: float, among: str) -> None:
         self.least_m = least_m
-        shown = number(least_m, rounding=UP)
-        super().__init__("error_m", error_m, f"at least {shown} metres, the least predicted for {among}")
+        least = number(least_m, rounding=UP)
+        super().__init__("error_m", error_m, f"at least {least} metres, the least predicted for {among}")
 
 
 def epsilon_for(dataset: Dataset, request: ReleaseRequest, error_m: str) -> Fraction:
-    """The least ε, of two digits, at which the predicted error's upper end is at most `error_m` metres.
+    """Returns the least ε of two digits at which the predicted error's upper end is at most `error_m` metres.
 
     The upper end of a forecast's interval, a bound, or a point's 95 % distance; `request.epsilon` is not
     looked at. With a guide: of those at which one may be named. Errors: TooExact where no such ε is enough;
     `ParameterError`, on `error_m` where nothing is predicted, on `guide` where no ε allows it.
     """
-    wished = exact_decimal("error_m", error_m, low=0, low_open=True, high=FARTHEST_M)
+    target_m = exact_decimal("error_m", error_m, low=0, low_open=True, high=FARTHEST_M)
     least = inf
 
     def is_enough(epsilon: Fraction) -> bool:
-        return predicted_m(dataset, request, epsilon) <= wished
+        return predicted_m(dataset, request, epsilon) <= target_m
 
     for piece in _falling(dataset, request):
         last = predicted_m(dataset, request, piece[-1])
-        if last <= wished:
+        if last <= target_m:
             return piece[bisect_left(piece, True, key=is_enough)]
         least = min(least, last)
     raise TooExact(error_m, least, "any ε of a release" if request.guide is None else "any ε with a guide")
 
 
 def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> float:
-    """The upper end of the error that is predicted for that ε, in metres. Errors: `ParameterError`."""
-    planned = Plan.of(dataset, replace(request, epsilon=epsilon))
-    error = planned.expected_error(dataset)
+    """Returns the upper end of the error predicted for an ε, in metres. Errors: `ParameterError`."""
+    plan = Plan.of(dataset, replace(request, epsilon=epsilon))
+    error = plan.expected_error(dataset)
     if error is None:
         raise ParameterError(
             "error_m", "a distance", "only where a number of people is public: nothing is predicted here"
         )
-    upper_m = error.upper_m(planned.data_slice.region(region_of(dataset)))
+    upper_m = error.upper_m(plan.data_slice.region(region_of(dataset)))
     if upper_m is None:
         raise ParameterError("error_m", "a distance", "nothing here: what is predicted is no distance")
     return upper_m
 
 
 def _falling(dataset: Dataset, request: ReleaseRequest) -> list[list[Fraction]]:
-    """The ε that a release may have, from the least on, in stretches in which predicted errors fall.
+    """Returns the ε that a release may have, from the least on, in stretches in which predicted errors fall.
 
     Between two of them `adaptive` measures in another way, and an error may jump up. Errors: `ParameterError`
     on `guide` where there is none.
@@ -87,4 +87,5 @@ def _falling(dataset: Dataset, request: ReleaseRequest) -> list[list[Fraction]]:
             raise guides.refusal(request.guide, dataset, request.mechanism, request.parameters)
 
     walked = MOST_WALKED * sensitivity(Relation(dataset.relation))
-    return [list(stretch) for _, stretch in groupby(epsilons, key=lambda one: persons * one <= walked)]
+    stretches = groupby(epsilons, key=lambda epsilon: persons * epsilon <= walked)
+    return [list(stretch) for _, stretch in stretches]

@@ -27,7 +27,7 @@ _NO_PROMISE: Final = "a distance up to which this mechanism promises something i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedAlpha:
-    """α per metre that grants all wishes."""
+    """Holds the α per metre that grants all wishes."""
 
     alpha_per_m: Fraction
     wishes: tuple[Wish, ...]
@@ -35,7 +35,7 @@ class PlannedAlpha:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """What to ask for at the radius."""
+        """Returns what to ask for at the radius."""
         return None if self.radius_m is None else self.alpha_per_m * self.radius_m
 
 
@@ -59,7 +59,7 @@ def plan(wishes: Sequence[Wish], radius_m: str | None = None) -> PlannedAlpha:
 
 
 def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish]) -> Fraction:
-    """The ε of a release, four digits and rounded down, at which its own guarantee grants every wish.
+    """Returns the ε of a release, four digits and rounded down, at which its own guarantee grants every wish.
 
     Looks at the guarantee, not at α alone: snapping to squares adds to short moves, and a loss that is
     capped, or the same for every move, allows more. `request.epsilon` is not looked at, nor any data.
@@ -67,8 +67,8 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish
     """
 
     def excess(epsilon: Fraction) -> Fraction:
-        planned = Plan.of(dataset, replace(request, epsilon=epsilon))
-        return max(_part_spent(planned.guarantee, wish, diameter_m) for wish in wishes)
+        release_plan = Plan.of(dataset, replace(request, epsilon=epsilon))
+        return max(_part_spent(release_plan.guarantee, wish, diameter_m) for wish in wishes)
 
     diameter_m = region_of(dataset).diameter_m
     most = Fraction(settings.MAX_EPSILON)
@@ -81,7 +81,7 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish
 
 
 def usual_epsilon(dataset: Dataset) -> str:
-    """An ε at the radius to begin with: a round number, at most 1, at most a tenth of the limits.
+    """Returns an ε at the radius to begin with: a round number, at most 1, at most a tenth of the limits.
 
     A whole record may move by the region's diameter, and costs as many times the radius' ε. No limit is
     looked at that is none or 0: there nothing is known, or nothing fits.
@@ -96,13 +96,13 @@ def usual_epsilon(dataset: Dataset) -> str:
 
 
 def usual_flat_epsilon(dataset: Dataset) -> str:
-    """An ε to begin with where every change of a record costs the same: 1, or as much as the limits allow."""
+    """Returns an ε to begin with where every change of a record costs the same: 1, or what limits allow."""
     limits = [limit for kind, limit in _limits(dataset) if kind != AccountKind.DELTA]
     return rounded_down(_one_digit(min(Fraction(1), *limits)))
 
 
 def rounded_down(value: Fraction) -> str:
-    """Twelve significant digits as a plain decimal: less than planned spends less."""
+    """Returns twelve significant digits as a plain decimal: less than planned spends less."""
     digits = 12
     while value < 1 and value * 10**digits < 10**11:
         digits += 1
@@ -111,12 +111,13 @@ def rounded_down(value: Fraction) -> str:
 
 
 def _limits(dataset: Dataset) -> list[tuple[AccountKind, Fraction]]:
-    """Of the accounts that have one; ε is counted in `EPSILON_UNITS`."""
-    return [(held.kind, Fraction(held.limit, EPSILON_UNITS)) for held in balances(dataset) if held.limit]
+    """Returns the limits of the accounts that have one; ε is counted in `EPSILON_UNITS`."""
+    rows = [balance for balance in balances(dataset) if balance.limit]
+    return [(balance.kind, Fraction(balance.limit or 0, EPSILON_UNITS)) for balance in rows]
 
 
 def _part_spent(guarantee: Guarantee, wish: Wish, diameter_m: float) -> Fraction:
-    """The loss of what is wished, as a part of the loss that is allowed."""
+    """Returns the loss of a wish, as a part of the loss that is allowed."""
     loss = spent(guarantee, wish, diameter_m=diameter_m)
     if loss == INFINITY:
         raise ParameterError("distance_m", f"{float(wish.moved_m):g} metres in the mean", _NO_PROMISE)
@@ -132,7 +133,7 @@ def _one_digit(value: Fraction) -> Fraction:
 
 
 def _at_least_digits(value: Fraction, least: int) -> Fraction:
-    """Rounded down to as many places as make it a whole number from `least` on."""
+    """Rounds down to as many places as make it a whole number from `least` on."""
     places = 0
     while value * 10**places < least:
         places += 1

@@ -26,7 +26,7 @@ class Forecast:
 
 
 def forecast(dataset: Dataset, person: User, quote: Quote) -> Forecast:
-    """Under limits and this person's allowances; reading a published answer again takes nothing."""
+    """Counts what fits under limits and this person's allowances; a published answer again takes nothing."""
     own = allowances.own(dataset, person)
     free = quote.same_release is not None
     lines = tuple(More(kind=line.kind, count=None if free else _count(line, own)) for line in quote.lines)
@@ -35,7 +35,7 @@ def forecast(dataset: Dataset, person: User, quote: Quote) -> Forecast:
 
 
 def for_person(dataset: Dataset, person: User, quote: Quote) -> Quote:
-    """The quote, refused where an allowance does not hold it. A free answer takes of no allowance."""
+    """Returns the quote, refused where an allowance does not hold it. A free answer takes of no allowance."""
     if not quote.affordable or quote.same_release is not None:
         return quote
     refusal = allowances.refusal(dataset, person, {line.kind: line.amount for line in quote.lines})
@@ -43,13 +43,13 @@ def for_person(dataset: Dataset, person: User, quote: Quote) -> Quote:
 
 
 def fitting(amount: int | None, left: Iterable[int | None]) -> int | None:
-    """How many charges of this amount all of `left` hold; None: nothing is limited or taken."""
-    limited = [units for units in left if units is not None]
-    if not limited or amount == 0:
+    """Returns how many charges of this amount all of `left` hold; None: nothing is limited or taken."""
+    limits = [units for units in left if units is not None]
+    if not limits or amount == 0:
         return None
-    return 0 if amount is None else min(limited) // amount
+    return 0 if amount is None else min(limits) // amount
 
 
 def _count(line: ChargeLine, own: Mapping[AccountKind, Allowed]) -> int | None:
-    held = fitting(line.amount, (line.available, own[line.kind].available))
-    return None if held is None else max(held - 1, 0)
+    count = fitting(line.amount, (line.available, own[line.kind].available))
+    return None if count is None else max(count - 1, 0)

@@ -8,8 +8,9 @@ from typing import Any, Final
 from django import forms
 from django.utils import timezone
 
-from heatmaps.collections.plans import MOST_REPORTS_PER_PERSON, RoundRequest
+from heatmaps.collections.round_draws import MOST_REPORTS_PER_PERSON
 from heatmaps.models import Dataset
+from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, explain, offer
 from mechanisms.check import ParameterError
 from mechanisms.devices import catalogue
@@ -120,17 +121,19 @@ class RoundForm(forms.Form):
         """Returns the moments, once the form is valid."""
         return {name: self.cleaned_data[name].replace(tzinfo=UTC) for name in ("opens_at", "closes_at")}
 
-    def request(self) -> RoundRequest:
+    def request(self) -> ReleaseRequest:
         """Returns the question, once the form is valid."""
         typed = self.cleaned_data
-        return RoundRequest(
+        return ReleaseRequest(
             mechanism=typed["mechanism"],
             epsilon=typed["epsilon"],
             delta=typed["delta"] or None,
             resolution=typed["resolution"],
-            reports_per_person=typed["reports_per_person"],
-            least_honest=typed["least_honest"],
-            dishonest_share=typed["dishonest_share"] or "0",
+            round=RoundTerms(
+                reports_per_person=typed["reports_per_person"],
+                least_honest=typed["least_honest"],
+                dishonest_share=typed["dishonest_share"] or "0",
+            ),
         )
 
     def explain(self, error: ParameterError) -> None:

@@ -16,9 +16,8 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from heatmaps.collections import collection as collections  # noqa: E402
-from heatmaps.collections import plans, rounds  # noqa: E402
+from heatmaps.collections import round_draws, rounds  # noqa: E402
 from heatmaps.collections.page import page_sha384  # noqa: E402
-from heatmaps.collections.plans import RoundRequest  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Account, Dataset, Event, Release  # noqa: E402
 from heatmaps.releases import lifecycle  # noqa: E402
@@ -40,14 +39,15 @@ def plan(slug, opens_in, seconds, request):
     dataset, steward = Dataset.objects.get(slug=slug), User.objects.get(username="steward")
     opens_at = (timezone.now() + timedelta(seconds=opens_in)).replace(microsecond=0)
     moments = {"opens_at": opens_at, "closes_at": opens_at + timedelta(seconds=seconds)}
-    planned = rounds.plan(steward, dataset, RoundRequest(**request), page_sha384=page_sha384(), **moments)
-    meant = plans.of_round(rounds.round_of(dataset, planned.number))
+    question = seed.round_request(**request)
+    planned = rounds.plan(steward, dataset, question, page_sha384=page_sha384(), **moments)
+    meant = round_draws.draw_of(rounds.round_of(dataset, planned.number))
     return {
         "id": str(planned.pk),
         "number": planned.number,
         "opens_at": moments["opens_at"].timestamp(),
         "closes_at": moments["closes_at"].timestamp(),
-        "charges": {str(kind): units for kind, units in meant.charges.items()},
+        "charges": {str(kind): units for kind, units in rounds.quote(dataset, question).charges.items()},
         "least_reports": meant.least_reports,
         "messages": meant.device.messages,
         "packet_bytes": meant.packet_bytes,
