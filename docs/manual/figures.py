@@ -20,10 +20,10 @@ from heatmaps.wording.guarantee import right_guesses
 from mechanisms.catalogue import registry
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.error_bounds import ErrorForecast
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode, morton_encode
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "pictures"

@@ -28,11 +28,12 @@ from mechanisms.central.adaptive.one_walk import OneWalk
 from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.error_bounds import ErrorForecast, guided_forecast
+from mechanisms.evaluation import protocol
+from mechanisms.evaluation.places import CheckInPlace, Split
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.reproduction.check_ins import dealt_places, read_check_ins
 from mechanisms.reproduction.forecast_fit import coverage, fit
-from mechanisms.reproduction.ghazi_2022 import protocol
 from mechanisms.reproduction.guided import (
     Elsewhere,
     MakeGuide,
@@ -53,7 +54,6 @@ from mechanisms.reproduction.paired import (
     emd_ratio,
     measure,
 )
-from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.reproduction.plain_grid import PlainGrid
 
 ADAPTIVE: Final = "adaptive"

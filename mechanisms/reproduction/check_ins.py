@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.places import CheckInPlace, Split, densest
+from mechanisms.evaluation.places import CheckInPlace, Split, densest
 
 CELLS_A_FILE: Final = 20
 CheckIns = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]

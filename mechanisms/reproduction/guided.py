@@ -7,11 +7,11 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
+from mechanisms.evaluation.places import CheckInPlace, cell_numbers
+from mechanisms.evaluation.protocol import Trial
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guide import Guide
 from mechanisms.reproduction.check_ins import CheckIns
-from mechanisms.reproduction.ghazi_2022.protocol import Trial
-from mechanisms.reproduction.places import CheckInPlace, cell_numbers
-from mechanisms.reproduction.seeded import SeededSource
 
 # Of a trial and the mechanism without a guide, at the epsilon that both maps cost.
 MakeGuide: TypeAlias = Callable[[Trial, Adaptive], Guide]

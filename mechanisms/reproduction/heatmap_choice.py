@@ -8,6 +8,8 @@ from typing import Final
 from matplotlib.axes import Axes
 
 from mechanisms.catalogue.registry import entries
+from mechanisms.evaluation.places import CheckInPlace, Split
+from mechanisms.evaluation.protocol import Protocol, compare, listed
 from mechanisms.guarantee import Relation
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
@@ -21,8 +23,6 @@ from mechanisms.reproduction.exhibit import (
     plain_logarithmic,
     ticks_at,
 )
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare, listed
-from mechanisms.reproduction.places import CheckInPlace, Split
 
 PERSONS: Final = (50, 200, 1000)
 EPSILONS: Final = ("0.1", "0.5", "1", "2", "5", "10")

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.reproduction.places import BOX, CheckInPlace
+from mechanisms.evaluation.places import BOX, CheckInPlace
 from mechanisms.space.grid import Region
 
 REGION: Final = Region(0, 0, 1, 1)

@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 
 from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.evaluation.places import CheckInPlace
+from mechanisms.evaluation.protocol import Protocol, Trial
 from mechanisms.mechanism import HeatmapMechanism
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
 from mechanisms.reproduction.guided import MakeGuide, guided
 from mechanisms.reproduction.measurement_file import MeasurementFile
-from mechanisms.reproduction.places import CheckInPlace
 
 PERSONS: Final = (50, 200, 1000)
 EPSILONS: Final = tuple(map(Fraction, ("0.5", "1", "2", "5")))

@@ -1,6 +1,6 @@
 """Accuracy of every heatmap mechanism of the catalogue against epsilon, persons and resolution.
 
-The heatmap paper's protocol (`mechanisms/reproduction/ghazi_2022/protocol.py`) on places of the odd half of
+The heatmap paper's protocol (`mechanisms/evaluation/protocol.py`) on places of the odd half of
 the real check-ins that `HAZEMAP_TEST_DATA` has, else on made-up ones. Nothing but one of the three varies.
 Alone: `python -m tests.benchmarks.accuracy FOLDER`.
 """
@@ -20,12 +20,12 @@ from matplotlib.ticker import NullLocator
 
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.places import CELLS_A_SIDE, CheckInPlace, Split, cell_region
+from mechanisms.evaluation.protocol import Protocol, compare
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.reproduction.check_ins import dealt_places
 from mechanisms.reproduction.exhibit import COLOURS
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
-from mechanisms.reproduction.places import CELLS_A_SIDE, CheckInPlace, Split, cell_region
 from tests.benchmarks.measure import Size
 from tests.synthetic import Crowd
 

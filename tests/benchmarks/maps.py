@@ -18,7 +18,7 @@ from django.contrib.staticfiles import finders
 
 from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.maps.ground import ground_of
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.space.grid import Region
 from tests.benchmarks.measure import Figure, Size
 from tests.browser.chromium import Chromium

@@ -8,11 +8,11 @@ import opendp.prelude as dp
 
 from mechanisms.catalogue.registry import build
 from mechanisms.central.sparse_emd import reconstruction
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.benchmarks.measure import Figure, Size, compare
 

@@ -13,9 +13,9 @@ from django.core.management import CommandError, call_command
 
 from mechanisms.catalogue import registry
 from mechanisms.central.grid_laplace.laplace import Laplace
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.itemwise.mechanism import EmdItemwise
 from mechanisms.metric.linear.distances import EmdDistances
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import SgdlShuffle
 from tests.mechanisms.examples import SEED
 

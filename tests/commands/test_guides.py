@@ -17,8 +17,8 @@ from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE, SHEET_IS_RIGHT
 from heatmaps.management.commands import heatmap
 from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.evaluation.protocol import Trial
 from mechanisms.guarantee import INFINITY, Guarantee
-from mechanisms.reproduction.ghazi_2022.protocol import Trial
 from mechanisms.space.grid import Region
 from tests.guides.rasters import CITY, raster
 

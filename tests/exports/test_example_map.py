@@ -9,8 +9,8 @@ from PIL import Image
 
 from heatmaps.exports import example_map
 from heatmaps.exports.example_map import MECHANISMS, Example
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
-from mechanisms.reproduction.seeded import SeededSource
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

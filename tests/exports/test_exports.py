@@ -17,8 +17,8 @@ from heatmaps.exports import FORMATS, Released, format_of, release_sheet
 from heatmaps.exports.sheet import exact_text
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, morton_encode
 from tests.exports import examples

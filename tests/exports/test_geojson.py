@@ -9,8 +9,8 @@ import pytest
 
 from heatmaps.exports import geojson
 from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guide import Guide
-from mechanisms.reproduction.seeded import SeededSource
 from tests.exports.examples import NAN, OCEAN, SQUARES, make_released, written
 from tests.mechanisms.examples import SEED, crowd, make
 

@@ -9,11 +9,11 @@ import pytest
 
 from mechanisms.catalogue.registry import build_centroid, entries, get
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.records.means import MOST_PERSONS, PARTS, RecordMeans
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.point import Point
 from mechanisms.space.grid import Region
 from tests.mechanisms.examples import SEED

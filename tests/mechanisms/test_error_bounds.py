@@ -6,8 +6,8 @@ import pytest
 
 from mechanisms.error_bounds import LevelNoise, _top, noise_in_every_cell, sparse_reconstruction
 from mechanisms.evaluation.earth_mover import emd
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED, crowd, make, true_dense
 
 CASES = [

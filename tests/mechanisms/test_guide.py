@@ -13,8 +13,8 @@ from mechanisms.central.adaptive.one_walk import OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import emd
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guide import MOST_MEASURED, SIDE, WHOLE, Guide
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurement
 from tests.mechanisms.examples import SEED, crowd, make, masses_for, true_dense

@@ -8,8 +8,8 @@ from heatmaps.data_slice import WHOLE
 from heatmaps.releases import lifecycle
 from heatmaps.releases.question import latest_version
 from heatmaps.releases.request import Plan
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.linear.answers import PARTS
-from mechanisms.reproduction.seeded import SeededSource
 from tests.pages.questions import PLACES
 
 

@@ -9,8 +9,8 @@ from heatmaps.models import Release
 from heatmaps.releases import lifecycle
 from heatmaps.releases.question import latest_version
 from heatmaps.releases.request import Plan
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.linear.answers import PARTS
-from mechanisms.reproduction.seeded import SeededSource
 from tests.pages.questions import ZONES
 
 BOX = ZONES.boxes

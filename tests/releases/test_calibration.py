@@ -16,9 +16,9 @@ from heatmaps.children.calibrated import MechanismQuestion
 from heatmaps.releases import calibration
 from heatmaps.releases.calibration import OneAtATime, TakesLong
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 from tests.children.questions import NAMES, data_for
 from tests.children.questions import question as question_of

@@ -15,8 +15,8 @@ from heatmaps.releases.question import latest_version
 from heatmaps.releases.request import Plan
 from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.point import Point
 from mechanisms.space.grid import Region
 from tests.services import seed

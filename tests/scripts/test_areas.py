@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from heatmaps.maps.heat import heat_of
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.records.aggregation import masses
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.district_sums import district_sum
 from mechanisms.results.squares import Squares
 from mechanisms.space.grid import Region, morton_decode

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from heatmaps.maps.heat import heat_of
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.records.aggregation import masses
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region, morton_decode
 from tests.mechanisms.central.test_coverage import CITIES, place
 from tests.mechanisms.examples import SEED, make

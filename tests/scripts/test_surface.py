@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from heatmaps.maps.heat import heat_of
 from mechanisms.central.adaptive.mechanism import MOST_WALKED
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.records.aggregation import masses
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
 from tests.mechanisms.central.test_coverage import CITIES, place
 from tests.mechanisms.examples import SEED, make

@@ -26,9 +26,9 @@ from heatmaps.sources import question
 from heatmaps.sources.engine import QuestionFailed
 from heatmaps.sources.engine import lake as session_of
 from mechanisms.catalogue import registry
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.records import aggregation
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import FINEST_LEVEL
 from tests.sources.test_identity import REGION, dataset_of, looked_at, uploaded
 

@@ -19,10 +19,10 @@ from mechanisms.catalogue.registry import AnyEntry
 from mechanisms.central.adaptive.mechanism import GUIDED, takes_guide
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.evaluation.earth_mover import TransportError
+from mechanisms.evaluation.places import CheckInPlace, Split, box, densest
+from mechanisms.evaluation.protocol import ComparisonRow, Protocol, compare
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
-from mechanisms.reproduction.ghazi_2022.protocol import ComparisonRow, Protocol, compare
-from mechanisms.reproduction.places import CheckInPlace, Split, box, densest
 from mechanisms.space.grid import Region
 
 COLUMNS: Final = ("emd", "emd_metres", "kl", "kl_mixed", "similarity", "pearson")

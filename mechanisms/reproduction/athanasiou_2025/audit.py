@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.audit.batches import CONFIDENCE, Runs, least_delta, least_loss, tilted_geometric_sum
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.exhibit import ExhibitRequest, Row, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.two_sided import sgdl_noise
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.protocol import rounded_down

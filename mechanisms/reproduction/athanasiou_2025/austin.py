@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.two_axes import disk
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.randomness import RandomSource
 from mechanisms.records.means import PARTS, RecordMeans
 from mechanisms.reproduction.check_ins import read_check_ins
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.two_sided import two_sided_geometric
 from mechanisms.shuffle.centroid import GeoShuffle, SgdlShuffle
 from mechanisms.shuffle.geo_shuffle import CUT_PART

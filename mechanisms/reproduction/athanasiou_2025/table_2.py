@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mechanisms.accounting.flipped_bits import flipped_bits
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.sgdl import sgdl
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
 from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.binomial import binomial
 from mechanisms.samplers.uniform import uniform_below
 from mechanisms.shuffle.geo_shuffle import GeoSum

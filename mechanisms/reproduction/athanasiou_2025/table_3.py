@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import norm
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.reproduction.athanasiou_2025.austin import (
     CELL_M,
     AustinPersons,
@@ -22,7 +23,6 @@ from mechanisms.reproduction.athanasiou_2025.austin import (
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
 from mechanisms.reproduction.check_ins import one_file
 from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.plane_noise import noise_length
 

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from matplotlib.axes import Axes
 
+from mechanisms.evaluation.places import CheckInPlace
+from mechanisms.evaluation.protocol import Protocol, compare, listed
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
     COLOURS,
@@ -20,9 +22,7 @@ from mechanisms.reproduction.exhibit import (
     plain_logarithmic,
     ticks_at,
 )
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare, listed
 from mechanisms.reproduction.mixtures import mixture
-from mechanisms.reproduction.places import CheckInPlace
 
 MEASURES: Final = {  # title of its plot, scale of its axis, and where that ends if it is known
     "similarity": ("Similarity (1 is best)", "linear", (0.0, 1.0)),

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from mechanisms.central.k_median.mechanism import KMedian
 from mechanisms.central.k_median.solver import cost, k_medians
+from mechanisms.evaluation.places import CheckInPlace
+from mechanisms.evaluation.protocol import Protocol, Trial
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, numbers, panels, ticks_at
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
-from mechanisms.reproduction.places import CheckInPlace
 from mechanisms.results.areas import Areas
 from mechanisms.space.grid import morton_decode
 

@@ -8,6 +8,7 @@ from typing import Final
 from matplotlib.axes import Axes
 
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
+from mechanisms.evaluation.protocol import Protocol, compare
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.check_ins import places_with
@@ -21,7 +22,6 @@ from mechanisms.reproduction.exhibit import (
     panels,
     ticks_at,
 )
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
 from mechanisms.shuffle.emd_round import EmdRound
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd
 from mechanisms.shuffle.split_and_mix import communication_bits, printed_shares

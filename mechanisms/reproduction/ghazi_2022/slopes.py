@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mechanisms.central.dense_emd.mechanism import DenseEmd
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.evaluation.earth_mover import emd_exact
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
 
 LEVEL: Final = 6

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from matplotlib.figure import Figure
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.frequency.gkrr import (
     Floats,
     Gkrr,
@@ -21,7 +22,6 @@ from mechanisms.metric.itemwise.group import group_rate
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.check_ins import one_file, read_check_ins
 from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import Region
 

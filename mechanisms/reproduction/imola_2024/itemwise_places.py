@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.evaluation.earth_mover import emd
+from mechanisms.evaluation.places import CheckInPlace, Split
 from mechanisms.metric.itemwise.deconvolution import likeliest
 from mechanisms.metric.itemwise.forecast import forecast
 from mechanisms.reproduction.check_ins import dealt_places
-from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode
 
 SIDE: Final = 32

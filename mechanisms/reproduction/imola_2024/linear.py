@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from matplotlib.figure import Figure
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.metric.frequency.gkrr import Floats, Integers
@@ -17,7 +18,6 @@ from mechanisms.metric.linear.release import LinearRelease, record_answers
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.check_ins import one_file, read_check_ins
 from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 
 EPSILON: Final = Fraction(1)

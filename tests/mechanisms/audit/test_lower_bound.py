@@ -28,8 +28,8 @@ from mechanisms.central.grid_laplace.laplace_top import LaplaceTop
 from mechanisms.central.privtree.mechanism import PrivTree
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED, make
 

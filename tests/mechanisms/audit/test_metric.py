@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from mechanisms.audit.batches import Runs, least_delta, least_loss
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
 from mechanisms.metric.itemwise.reports import ItemWise
-from mechanisms.reproduction.seeded import SeededSource
 
 DRAWS = 40_000
 LINE = Lattice(columns=6, rows=1, column_m=Fraction(1000), row_m=Fraction(1))

@@ -12,6 +12,7 @@ import pytest
 from mechanisms.accounting.hockey_stick import hockey_stick
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.audit.batches import Runs, least_delta, least_loss, tilted_geometric_sum
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.audit import (
     DRAWS,
@@ -21,7 +22,6 @@ from mechanisms.reproduction.athanasiou_2025.audit import (
     published_ones,
     sums_of_shares,
 )
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.two_sided import conditioned_noise, sgdl_noise
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.rr_shuffle import RrSum

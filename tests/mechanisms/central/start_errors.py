@@ -18,10 +18,10 @@ from scipy.sparse import csr_array
 from mechanisms.central.adaptive.guided_raster import LEAST_FIT, rasterized
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.central.adaptive.tree_posterior import posterior
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.guide import SIDE, Guide
 from mechanisms.records.aggregation import masses
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode, morton_encode
 from tests.mechanisms.central.test_coverage import CITIES, place
 from tests.mechanisms.examples import SEED

@@ -15,10 +15,10 @@ from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.rounds import NoisyRound, epsilon_over
 from mechanisms.central.adaptive.two_rounds import MOST_CELLS, TwoRounds
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.guide import Guide
 from mechanisms.mechanism import Target
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode, morton_encode
 from tests.mechanisms.examples import SEED, crowd, make, masses_for
 from tests.mechanisms.laws import fits

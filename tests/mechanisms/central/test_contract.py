@@ -10,12 +10,12 @@ import pytest
 
 from mechanisms.catalogue.registry import get
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation
 from mechanisms.guide import Guide
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.areas import Areas
 from tests.mechanisms.examples import (
     EXPECTED_PERSONS,

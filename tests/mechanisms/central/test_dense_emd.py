@@ -12,10 +12,10 @@ from mechanisms.central.dense_emd.mechanism import DenseEmd
 from mechanisms.central.dense_emd.nearest_map import nearest_map
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import emd_exact
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.ghazi_2022 import slopes
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
 from tests.mechanisms.examples import SEED, crowd, make, masses_for, true_dense
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms.central.grid_laplace.empty_cells import rejected, step_up, tail
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.results.significance import SignificantSquares
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED, make, masses_for

@@ -16,10 +16,10 @@ from mechanisms.candidate_net import MICRO, Net, Plane
 from mechanisms.central.exponential import mechanism as exponential
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.central.exponential.weight_table import LAST, PART_BITS, steepest, weight, weight_table
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.mechanism import Target
 from mechanisms.records.means import PARTS, RecordMeans
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.sources import Scripted

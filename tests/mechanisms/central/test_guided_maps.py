@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from mechanisms.central.adaptive.guided_walk import DEEPEST_FIRST, TOKENS, GuidedWalk
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.evaluation.earth_mover import block_sums
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.guide import SIDE, Guide
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import morton_encode
 from tests.mechanisms.examples import SEED, crowd, masses_for

@@ -26,10 +26,10 @@ from mechanisms.central.adaptive.one_walk import FINEST_FIRST
 from mechanisms.central.adaptive.one_walk import TOKENS as SQUARE_TOKENS
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth, walked
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.guide import SIDE, Guide
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import morton_encode
 from tests.mechanisms.laws import fits

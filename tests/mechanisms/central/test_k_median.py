@@ -13,8 +13,8 @@ from mechanisms.central.k_median.mechanism import KMedian, areas_of, weighted_po
 from mechanisms.central.k_median.solver import cost, k_medians
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.areas import Areas, owners
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.serialization import result_from_bytes

@@ -8,8 +8,8 @@ import pytest
 from mechanisms.catalogue.registry import get
 from mechanisms.central.grid_laplace.noisy_cells import largest, standard_deviation
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED, make, masses_for
 from tests.mechanisms.laws import fits
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mechanisms.calibration import check_masses
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED, crowd, make, masses_for
 from tests.mechanisms.laws import cumulative, fits
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from mechanisms.central.sparse_emd import reconstruction
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from tests.mechanisms.examples import SEED, crowd, make, masses_for
 
 LEVEL, FIRST = 4, 1

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mechanisms.calibration import LARGEST_SCALE
 from mechanisms.central.sparse_emd.level_budgets import shares, start_level
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import children
 from tests.mechanisms.examples import SEED, crowd, greedy_tree, make, masses_for, true_dense
 from tests.mechanisms.laws import fits

@@ -19,9 +19,9 @@ from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.one_walk import FINEST_FIRST, GROWTH, TOKENS, WORTH, OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut, cell_masses
 from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.laws import fits

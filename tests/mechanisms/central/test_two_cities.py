@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from mechanisms.catalogue.registry import get
 from mechanisms.evaluation.earth_mover import block_sums
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from tests.mechanisms.examples import NAMES, SEED, make, masses_for
 
 RELEASES = 200  # of each city; one half trains the classifier

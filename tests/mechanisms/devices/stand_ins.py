@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.local.noise_table import row_law
-from mechanisms.reproduction.seeded import SeededSource
 
 
 def law_of(devices):

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chi2
 
 from mechanisms.devices.plan import big_endian
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.samplers.clustered_polya import clustered_polya
 from mechanisms.space.grid import FINEST_LEVEL, morton_encode
 from tests.mechanisms.devices.plans import EPSILON, SMALL, plan

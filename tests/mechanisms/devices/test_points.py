@@ -9,7 +9,7 @@ import pytest
 
 from mechanisms.check import ParameterError
 from mechanisms.devices.plan import MOST_MESSAGES
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from tests.mechanisms.devices.plans import REGION, plan
 from tests.mechanisms.devices.reference import values
 from tests.mechanisms.devices.test_encoders import PLACE

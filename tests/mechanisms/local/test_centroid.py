@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from mechanisms.catalogue.registry import build_centroid
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.mechanism import Target
 from mechanisms.records.means import PARTS, RecordMeans
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 
 CITY = Region(-97.9, 30.1, -97.5, 30.5)

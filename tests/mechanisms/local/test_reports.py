@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 from mechanisms.audit.lower_bound import audit
 from mechanisms.catalogue import local
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice, cells_of, centres_of, root_down, root_up
@@ -18,7 +19,6 @@ from mechanisms.local.planar_geometric import PlanarGeometric
 from mechanisms.local.planar_laplace import PlanarLaplace, radius_m
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 
 SQUARE = Lattice(columns=5, rows=4)

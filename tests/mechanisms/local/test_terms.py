@@ -13,6 +13,7 @@ from mechanisms.central.exponential.mechanism import _PART, Exponential
 from mechanisms.central.exponential.weight_table import LAST, steepest, weight_table
 from mechanisms.central.privtree.mechanism import PrivTree
 from mechanisms.central.sparse_emd.level_budgets import shares
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.local.directions import detour, moves
@@ -26,7 +27,6 @@ from mechanisms.mechanism import Target
 from mechanisms.records.aggregation import position_sums, record_means
 from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import PARTS
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.lattice import ROOT_TWO
 from mechanisms.space.grid import FINEST_LEVEL, Region, morton_encode
 from tests.mechanisms.examples import SEED

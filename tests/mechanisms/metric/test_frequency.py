@@ -11,12 +11,12 @@ from scipy.stats import chisquare
 
 from mechanisms.audit.lower_bound import audit
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.mechanism import Target
 from mechanisms.metric.frequency.gkrr import Gkrr, clustered_distance, error_bound, printed_bound
 from mechanisms.metric.frequency.hadamard import Hadamard
 from mechanisms.metric.frequency.mechanism import Frequency, nearest
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED, masses_for
 
 SHAPES = [(4, 3, 2.0, 0.5), (1, 5, 1.0, 1.0), (5, 1, 1.0, 0.3), (8, 16, 6.0, 0.2)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
@@ -20,7 +21,6 @@ from mechanisms.metric.itemwise import printed_theorem as theorem
 from mechanisms.metric.itemwise.clones import Clones, binomial, coins
 from mechanisms.metric.itemwise.group import chain_delta, group_rate, holds, largest_cap
 from mechanisms.metric.itemwise.reports import ItemWise
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 
 MONTH = {"items": 10**8, "moved": 1000}  # the paper's example: 10^5 persons, 10^3 points each

@@ -16,6 +16,7 @@ from mechanisms.audit.batches import Runs, least_delta, least_loss
 from mechanisms.catalogue.registry import build_items
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import emd
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 from mechanisms.metric.itemwise import calibration
@@ -25,7 +26,6 @@ from mechanisms.metric.itemwise.group import group_rate, holds
 from mechanisms.metric.itemwise.reduction import sample_records
 from mechanisms.randomness import SystemSource
 from mechanisms.records.item_records import ItemRecords
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region, morton_encode
 from tests.mechanisms.examples import SEED
 

@@ -10,11 +10,11 @@ import pytest
 from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.metric.linear.answers import PARTS, AnswerSums
 from mechanisms.metric.linear.distances import EmdDistances
 from mechanisms.metric.linear.zones import EmdZones
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.linear import APART, CITY, NEAR, ONE, SOUTH, distances, emd_m, read, records, zones
 

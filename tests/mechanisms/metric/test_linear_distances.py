@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.linear.answers import PARTS, AnswerSums
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.distances import Places
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.linear import CITY, ONE, SOUTH, distances, points, read

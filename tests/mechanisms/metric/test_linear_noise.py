@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chisquare
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.linear.gaussian import certified_delta, smallest_deviation, spent_delta
 from mechanisms.metric.linear.noise import discrete_gaussian, k_norm, norm
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED
 
 DRAWS = 15_000

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import beta
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation, Trust
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.centroid import EmdLinear
@@ -20,7 +21,6 @@ from mechanisms.metric.linear.queries import (
 )
 from mechanisms.metric.linear.release import SCALE_STEPS, LinearRelease, record_answers
 from mechanisms.records.means import PARTS, RecordMeans
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import EARTH_RADIUS_M
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.linear import BOXES, CITY, emd_m, records

@@ -9,6 +9,7 @@ import pytest
 
 from mechanisms.candidate_net import Plane
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.answers import PARTS as ANSWER_PARTS
@@ -24,7 +25,6 @@ from mechanisms.metric.linear.queries import (
 from mechanisms.metric.linear.release import SCALE_STEPS, LinearRelease
 from mechanisms.metric.protection_planner import Wish, spent
 from mechanisms.records.means import PARTS
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import EARTH_RADIUS_M
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.linear import APART, CITY, NEAR, ONE, SOUTH, distances, zones

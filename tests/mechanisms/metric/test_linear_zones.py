@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.metric.linear.answers import PARTS, AnswerSums
 from mechanisms.records.aggregation import item_records
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.zones import Zones
 from tests.geojson import zone
 from tests.mechanisms.examples import SEED

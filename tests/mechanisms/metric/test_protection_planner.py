@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.metric.itemwise.reduction import Sampling, chernoff, divergence, lemma_5_2, sample_records
 from mechanisms.metric.protection_planner import Wish, covered_m, planned_alpha, reaches, spent
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.sources import Scripted
 
 MILE_M = Fraction(1609344, 1000)

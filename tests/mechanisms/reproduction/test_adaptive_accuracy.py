@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from mechanisms.catalogue.registry import build
+from mechanisms.evaluation.places import Split, densest
+from mechanisms.evaluation.protocol import Protocol, compare
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
-from mechanisms.reproduction.places import Split, densest
 
 FILES = ("gowalla_u5628", "gowalla_u1000_timed", "foursquare_u4969_timed", "foursquare_nyc_timed")
 EPSILONS = ("0.5", "2")

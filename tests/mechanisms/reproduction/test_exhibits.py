@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from mechanisms.catalogue.registry import entries
+from mechanisms.evaluation.places import cell_numbers
 from mechanisms.guarantee import Relation
 from mechanisms.reproduction import exhibit, heatmap_choice
 from mechanisms.reproduction.athanasiou_2025 import audit, counterexamples, table_2, table_3
@@ -17,7 +18,6 @@ from mechanisms.reproduction.boedihardjo_2024 import examples
 from mechanisms.reproduction.exhibit import ExhibitRequest
 from mechanisms.reproduction.ghazi_2022 import figures, k_median_costs, shuffled_figures, slopes
 from mechanisms.reproduction.imola_2024 import frequency, linear
-from mechanisms.reproduction.places import cell_numbers
 from mechanisms.reproduction.registry import EXPERIMENTS, reproduce
 
 PERSONS = 24

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from mechanisms.error_bounds import adaptive_forecast
+from mechanisms.evaluation.places import Split
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.mechanism import Target
 from mechanisms.reproduction import adaptive_accuracy, paired
@@ -17,8 +19,6 @@ from mechanisms.reproduction.check_ins import dealt_places, read_check_ins
 from mechanisms.reproduction.forecast_fit import coverage, fit
 from mechanisms.reproduction.measurement_file import MeasurementFile
 from mechanisms.reproduction.paired import EPSILONS, PERSONS, Results, emd_ratio, measure
-from mechanisms.reproduction.places import Split
-from mechanisms.reproduction.seeded import SeededSource
 from tests.mechanisms.examples import SEED, crowd, true_dense
 
 

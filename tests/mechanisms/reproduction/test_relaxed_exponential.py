@@ -11,6 +11,7 @@ import pytest
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.central.exponential.weight_table import steepest, weight_table
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.records.means import PARTS, RecordMeans
@@ -19,7 +20,6 @@ from mechanisms.reproduction.boedihardjo_2024.bounds import best_bound, entropic
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace
 from mechanisms.reproduction.boedihardjo_2024.relaxed_exponential import RelaxedExponential, to_balls_m
 from mechanisms.reproduction.boedihardjo_2024.scales import diametric_scale, entropic_scale
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 from tests.mechanisms.examples import SEED
 

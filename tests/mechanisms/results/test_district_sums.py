@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.spatial import Voronoi, cKDTree
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.records.aggregation import masses
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.district_sums import district_sum
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.squares import squares_of

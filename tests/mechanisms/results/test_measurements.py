@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guide import SIDE, Guide
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurement, Measurements
 from tests.mechanisms.examples import SEED, crowd, make

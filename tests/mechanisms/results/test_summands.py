@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guide import Guide
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.summands import MOST_SQUARES, summands_of
 from tests.mechanisms.examples import SEED, crowd, make, masses_for

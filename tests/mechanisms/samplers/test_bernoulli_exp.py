@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.samplers.bernoulli_exp import _heads_exp_minus_one, bernoulli_exp, geometric_exp
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.sources import Scripted

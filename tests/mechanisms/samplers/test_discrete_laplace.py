@@ -8,7 +8,7 @@ import opendp.prelude as dp
 import pytest
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import LARGEST_NUMERATOR, _magnitudes, discrete_laplace
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.laws import DRAWS, SIGNIFICANCE, cumulative, fits, two_sample_p_value

@@ -17,9 +17,9 @@ from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.rounds import NoisyRound
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED
 

@@ -14,7 +14,7 @@ from scipy.stats import binom, chi2
 from mechanisms.accounting.conditioned import conditioned
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.samplers.binomial import CHANCE_BITS, binomial
 from mechanisms.samplers.negative_binomial import exp_minus, negative_binomial, table
 from mechanisms.samplers.two_sided import (

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.samplers.uniform import uniform_below
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.sources import Scripted

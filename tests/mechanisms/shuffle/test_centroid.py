@@ -16,10 +16,10 @@ from mechanisms.accounting.hockey_stick import calibrate_geo_sum, hockey_stick
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.accounting.two_axes import two_axes_delta
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 from mechanisms.records.means import PARTS, RecordMeans
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.space.grid import Region

@@ -12,9 +12,9 @@ from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import emd
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation, Trust
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.clustered_polya import clustered_polya, log_series
 from mechanisms.shuffle.emd_round import EmdRound
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd

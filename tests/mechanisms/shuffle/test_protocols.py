@@ -13,8 +13,8 @@ from scipy.stats import chi2
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum, hockey_stick
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.check import ParameterError
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.bits import shuffle_bits
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.padded_noise import Variant

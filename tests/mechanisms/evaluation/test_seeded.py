@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.evaluation.seeded import SeededSource
 
 ROOT = Path(inspect.getfile(mechanisms)).parent
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from mechanisms.catalogue.registry import build
 from mechanisms.check import ParameterError, in_range, power_of_two
 from mechanisms.evaluation.earth_mover import EXACT_SIDE_LIMIT, block_sums, emd_exact, emd_metres
+from mechanisms.evaluation.places import CheckInPlace
+from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.evaluation.similarity import kl, kl_mixed, normalised, pearson, similarity
 from mechanisms.evaluation.smoothing import MAX_SIGMA_CELLS, smooth_cut
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.records.aggregation import masses
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.places import CheckInPlace
-from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import DENSE_SIDE_LIMIT, Heatmap
 from mechanisms.space.grid import morton_decode
 

@@ -11,12 +11,7 @@ import pytest
 from mechanisms.catalogue.registry import build
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import block_sums, emd, emd_exact, emd_metres
-from mechanisms.evaluation.similarity import kl, kl_mixed, normalised, pearson, similarity
-from mechanisms.evaluation.smoothing import smooth_cut
-from mechanisms.guarantee import Relation
-from mechanisms.mechanism import Target
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
-from mechanisms.reproduction.places import (
+from mechanisms.evaluation.places import (
     BOX,
     OUTSIDE,
     CheckInPlace,
@@ -26,6 +21,11 @@ from mechanisms.reproduction.places import (
     cell_region,
     densest,
 )
+from mechanisms.evaluation.protocol import Protocol, compare
+from mechanisms.evaluation.similarity import kl, kl_mixed, normalised, pearson, similarity
+from mechanisms.evaluation.smoothing import smooth_cut
+from mechanisms.guarantee import Relation
+from mechanisms.mechanism import Target
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, parent
 
