@@ -90,8 +90,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "heatmaps.views.confirming.AsksToConfirm",
-    "heatmaps.views.second_factor.AsksForSecondFactor",
+    "heatmaps.views.account.confirming.AsksToConfirm",
+    "heatmaps.views.account.second_factor.AsksForSecondFactor",
     "heatmaps.views.errors.SaysBusy",
 ]
 

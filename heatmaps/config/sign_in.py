@@ -34,20 +34,20 @@ ACCOUNT_REAUTHENTICATION_REQUIRED: Final = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT: Final = 300  # seconds
 ACCOUNT_REAUTHENTICATION_METHODS: Final = {"password", "mfa"}  # no code by mail: its reader may be anybody
 ACCOUNT_FORMS: Final = {
-    "login": "heatmaps.views.forms.sign_in.SignInForm",
-    "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmForm",
-    "change_password": "heatmaps.views.forms.sign_in.ChangePasswordForm",
-    "reset_password": "heatmaps.views.forms.sign_in.ForgottenForm",
-    "add_email": "heatmaps.views.forms.sign_in.MailAddressForm",
+    "login": "heatmaps.views.account.forms.sign_in.SignInForm",
+    "reauthenticate": "heatmaps.views.account.forms.sign_in.ConfirmForm",
+    "change_password": "heatmaps.views.account.forms.sign_in.ChangePasswordForm",
+    "reset_password": "heatmaps.views.account.forms.sign_in.ForgottenForm",
+    "add_email": "heatmaps.views.account.forms.sign_in.MailAddressForm",
 }
 
 MFA_ADAPTER: Final = "heatmaps.people.sign_in.MFAAdapter"
 MFA_FORMS: Final = {
-    "authenticate": "heatmaps.views.forms.sign_in.CodeForm",
-    "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmByCodeForm",
-    "activate_totp": "heatmaps.views.forms.sign_in.NewAppForm",
-    "authenticate_webauthn": "heatmaps.views.forms.passkeys.SecondFactorForm",
-    "reauthenticate_webauthn": "heatmaps.views.forms.passkeys.ConfirmingForm",
+    "authenticate": "heatmaps.views.account.forms.sign_in.CodeForm",
+    "reauthenticate": "heatmaps.views.account.forms.sign_in.ConfirmByCodeForm",
+    "activate_totp": "heatmaps.views.account.forms.sign_in.NewAppForm",
+    "authenticate_webauthn": "heatmaps.views.account.forms.passkeys.SecondFactorForm",
+    "reauthenticate_webauthn": "heatmaps.views.account.forms.passkeys.ConfirmingForm",
 }
 MFA_SUPPORTED_TYPES: Final = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED: Final = True

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from heatmaps.admin.shared import no_such_page
-from heatmaps.views import sign_in
+from heatmaps.views.account import sign_in
 from heatmaps.views.health import healthz
 
 handler404 = "heatmaps.views.errors.no_page"
@@ -21,6 +21,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("api.urls")),
     path("", include("api.gis_urls")),
-    path("", include("heatmaps.views.sign_in_urls")),
+    path("", include("heatmaps.views.account.sign_in_urls")),
     path("", include("heatmaps.views.urls")),
 ]

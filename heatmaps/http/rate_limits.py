@@ -69,7 +69,7 @@ def limited_visits(view: View) -> View:
             return come_again(request, wait)
         return view(request, *arguments, **named)
 
-    checked.knows_people = True  # type: ignore[attr-defined]  # for `heatmaps.views.second_factor`
+    checked.knows_people = True  # type: ignore[attr-defined]  # for `heatmaps.views.account.second_factor`
     return checked
 
 

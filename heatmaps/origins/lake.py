@@ -71,6 +71,6 @@ LAKE: Final = Lake(
     advance=Named("heatmaps.ingest.versions.surveys.advance_by"),
     next_version=Named("heatmaps.ingest.versions.surveys.ask"),
     check_restored=Named("heatmaps.ingest.restorations.check_read_again"),
-    data_context=Named("heatmaps.views.dataset_data.lake_context"),
+    data_context=Named("heatmaps.views.dataset.data.lake_context"),
     appear=Named("heatmaps.ingest.versions.surveys.appear"),
 )

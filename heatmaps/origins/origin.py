@@ -124,7 +124,7 @@ class Origin(ABC):
     next_version: Callable[..., Any] = Named("heatmaps.ingest.versions.advance.next_version")
     check_restored: Callable[..., None] = nothing  # a restoration that a steward is about to confirm
     renew_restored: Callable[..., None] = nothing  # its dataset, once a steward confirmed
-    data_context: Callable[..., dict[str, Any]] = Named("heatmaps.views.dataset_data.files_context")
+    data_context: Callable[..., dict[str, Any]] = Named("heatmaps.views.dataset.data.files_context")
 
     unread: Q | None = None  # selects releases that have nothing to read yet; None: all have
     after_draw: Callable[[], None] = nothing

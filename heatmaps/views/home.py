@@ -13,7 +13,7 @@ from heatmaps.home import activity
 from heatmaps.home.cards import cards_of
 from heatmaps.models import Dataset, ReleaseState
 from heatmaps.people.permissions import is_administrator, may_create_datasets, memberships
-from heatmaps.views.releases import seconds_left
+from heatmaps.views.releases.release import seconds_left
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.release_line import release_line
 

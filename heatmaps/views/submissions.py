@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.people.refusals import MemberError
 from heatmaps.releases.names import NameMoved
-from heatmaps.views.forms.shared import explain
+from heatmaps.views.fields import explain
 from mechanisms.check import ParameterError
 
 _BY_NAME: Final[Mapping[str, str]] = MappingProxyType({})

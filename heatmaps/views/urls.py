@@ -6,43 +6,29 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from heatmaps.exports.release_files import PREVIEWS
-from heatmaps.views import (
-    account,
-    accounts,
-    allowances,
-    basemap,
+from heatmaps.views import basemap, home, places
+from heatmaps.views.account import account
+from heatmaps.views.account.sign_in_provider import with_provider_button
+from heatmaps.views.budget import allowances, budget, ledger, limits, spending
+from heatmaps.views.collections import rounds
+from heatmaps.views.dataset import (
     blur,
-    budget,
-    comparison,
-    dataset_data,
-    dataset_tabs,
     datasets,
     districts,
-    downloads,
     embedding,
-    example_map,
     guides,
-    home,
-    invitations,
-    ledger,
-    limits,
-    manual,
-    members,
-    names,
     new_dataset,
-    new_release,
     opt_outs,
-    places,
-    public,
-    releases,
     restorations,
-    rounds,
-    spending,
     uploads,
     versions,
-    words,
 )
-from heatmaps.views.sign_in_provider import with_provider_button
+from heatmaps.views.dataset import data as dataset_data
+from heatmaps.views.dataset import tabs as dataset_tabs
+from heatmaps.views.help import manual, words
+from heatmaps.views.people import accounts, invitations, members
+from heatmaps.views.releases import comparison, downloads, example_map, names, new_release, public
+from heatmaps.views.releases import release as releases
 
 urlpatterns = [
     path("", home.home, name="home"),

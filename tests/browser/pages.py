@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from django.urls import reverse
 
-from heatmaps.views.accounts import CHANGES
-from heatmaps.views.new_release import FOLDS
-from heatmaps.views.words import TOPICS
+from heatmaps.views.help.words import TOPICS
+from heatmaps.views.people.accounts import CHANGES
+from heatmaps.views.releases.new_release import FOLDS
 
 # Names of addresses that answer no page on GET: acts, and what is not HTML.
 ACTS = {

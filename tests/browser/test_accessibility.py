@@ -4,7 +4,8 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.template.loader import render_to_string
 
-from heatmaps.views import sign_in_urls, urls
+from heatmaps.views import urls
+from heatmaps.views.account import sign_in_urls
 from tests.browser import pages as all_pages
 from tests.browser.chromium import PATIENCE_MS
 

@@ -4,7 +4,7 @@ from heatmaps.exports import release_files
 from heatmaps.exports.sheet_words import citation, facts, headline
 from heatmaps.releases import publication
 from heatmaps.releases.lifecycle import ReleaseRequest
-from heatmaps.views.quote_words import quote_words
+from heatmaps.views.releases.quote_words import quote_words
 from heatmaps.wording.guides import file_facts
 from heatmaps.wording.release import for_release, promise_of
 from heatmaps.wording.unchecked_files import UNCHECKED, UNCHECKED_BEFORE

@@ -189,7 +189,7 @@ def test_it_filters_the_ledger(client_of, dataset, ask):
 
 
 def test_it_keeps_the_filter_on_the_next_page(client_of, dataset, ask, monkeypatch):
-    monkeypatch.setattr("heatmaps.views.ledger.EVENTS_A_PAGE", 1)
+    monkeypatch.setattr("heatmaps.views.budget.ledger.EVENTS_A_PAGE", 1)
     ask("0.5")
     ask("0.25")
     assert "?page=2&amp;kind=reserve" in page(client_of("auditor"), "ledger", dataset, kind="reserve")

@@ -16,7 +16,7 @@ from heatmaps.models import AccountKind, Charge
 from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views import charts
-from heatmaps.views.budget_chart import budget_chart
+from heatmaps.views.budget.budget_chart import budget_chart
 
 ONE = 10**12
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

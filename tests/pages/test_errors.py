@@ -66,7 +66,7 @@ def test_it_says_that_the_error_is_ours(client_of, dataset, monkeypatch):
     def broken(*_):
         raise RuntimeError("a secret of the data: 4711 rows")
 
-    monkeypatch.setattr("heatmaps.views.datasets.cards_of", broken)
+    monkeypatch.setattr("heatmaps.views.dataset.datasets.cards_of", broken)
 
     answer = client_of("steward", raise_request_exception=False).get(reverse("datasets"))
 
@@ -107,7 +107,7 @@ def test_a_page_of_an_error_names_its_request(client_of, dataset, monkeypatch):
     answers = [client.get("/nothing/", headers={"X-Request-ID": "mine"}), client.get("/datasets/x/")]
     answers.append(client.get(reverse("ledger", args=[dataset.slug])))
     answers.append(client.get("/help/", headers={"host": "elsewhere.example"}))
-    monkeypatch.setattr("heatmaps.views.datasets.cards_of", broken)
+    monkeypatch.setattr("heatmaps.views.dataset.datasets.cards_of", broken)
     answers.append(client.get(reverse("datasets")))
 
     assert [answer.status_code for answer in answers] == [404, 404, 403, 400, 500]

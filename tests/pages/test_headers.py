@@ -54,7 +54,7 @@ def answers(client_of, addresses, dataset, monkeypatch, settings):
         settings.MOST_A_MINUTE = settings.MOST_A_MINUTE | {"public_address": 0}
         yield "429", stranger.get(reverse("public"), **how)
         for status, error in ((500, RuntimeError("x")), (503, OperationalError("x"))):
-            monkeypatch.setattr("heatmaps.views.datasets.cards_of", broken(error))
+            monkeypatch.setattr("heatmaps.views.dataset.datasets.cards_of", broken(error))
             answer = analyst.get(reverse("datasets"), **how)
             assert answer.status_code == status
             yield str(status), answer

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from heatmaps.result_kinds import RESULT_KINDS
-from heatmaps.views.words import EXAMPLES, TOPICS
+from heatmaps.views.help.words import EXAMPLES, TOPICS
 from heatmaps.wording.mechanism_choice import USUAL, who
 from mechanisms.catalogue import local
 from mechanisms.catalogue.registry import entries

@@ -49,7 +49,7 @@ def test_it_says_where_the_chain_is_broken(client_of, published, dataset):
 
 
 def test_it_pages_long_chains(client_of, dataset, change, monkeypatch):
-    monkeypatch.setattr("heatmaps.views.ledger.EVENTS_A_PAGE", 2)
+    monkeypatch.setattr("heatmaps.views.budget.ledger.EVENTS_A_PAGE", 2)
     for limit in ("3", "4", "5"):
         change(limit=limit)
     address = reverse("ledger", args=[dataset.slug])
@@ -62,7 +62,7 @@ def test_it_pages_long_chains(client_of, dataset, change, monkeypatch):
 
 
 def test_it_verifies_a_long_chain_when_asked(client_of, dataset, monkeypatch):
-    monkeypatch.setattr("heatmaps.views.ledger.VERIFIED_UNASKED", 0)
+    monkeypatch.setattr("heatmaps.views.budget.ledger.VERIFIED_UNASKED", 0)
     address = reverse("ledger", args=[dataset.slug])
 
     assert "not verified for this page" in client_of("auditor").get(address).content.decode()

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from heatmaps.views.words import TOPICS
+from heatmaps.views.help.words import TOPICS
 from tests.pages.policies import directives
 from tests.services.installation import ROOT
 

@@ -13,7 +13,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 
 from heatmaps.people import accounts, invitations, password_links
-from heatmaps.views.forms.shared import LIKE_THIS
+from heatmaps.views.fields import LIKE_THIS
 from tests.pages.confirming import confirm
 
 PASSWORD = "long enough to pass"

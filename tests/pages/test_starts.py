@@ -12,8 +12,8 @@ from django.urls import reverse
 from heatmaps.models import Release
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
-from heatmaps.views.forms import start
-from heatmaps.views.quote_words import NO_SUMS
+from heatmaps.views.releases.forms import start
+from heatmaps.views.releases.quote_words import NO_SUMS
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region

@@ -89,7 +89,7 @@ def test_no_map_is_shown_before_its_moment(client_of, dataset, queued, person):
 
 
 def test_the_newest_map_comes_first_and_six_others_beside_it(client_of, people, dataset, monkeypatch):
-    monkeypatch.setattr("heatmaps.views.dataset_tabs.OTHER_MAPS", 2)
+    monkeypatch.setattr("heatmaps.views.dataset.tabs.OTHER_MAPS", 2)
     made = []
     for epsilon in ("0.1", "0.2", "0.3", "0.4"):
         request = ReleaseRequest(mechanism="laplace", epsilon=epsilon, resolution=16)
@@ -142,7 +142,7 @@ def test_releases_are_listed_by_kind(client_of, panel, people, queued, dataset):
 def test_an_auditor_verifies_and_downloads_the_ledger_within_three_clicks_from_home(
     client_of, published, dataset, monkeypatch
 ):
-    monkeypatch.setattr("heatmaps.views.ledger.VERIFIED_UNASKED", 0)
+    monkeypatch.setattr("heatmaps.views.budget.ledger.VERIFIED_UNASKED", 0)
     client, seen = client_of("auditor"), []
     body = client.get(reverse("home"), follow=True).content.decode()
     for link in (

@@ -1,0 +1,1 @@
+"""The budget tab of a dataset: limits, allowances, spending, ledger."""

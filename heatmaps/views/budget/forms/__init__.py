@@ -1,0 +1,1 @@
+"""Forms of limits, allowances and the ledger."""

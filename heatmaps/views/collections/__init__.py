@@ -1,0 +1,1 @@
+"""The rounds tab of a dataset whose devices report."""

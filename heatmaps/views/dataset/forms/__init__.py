@@ -1,0 +1,1 @@
+"""Forms of datasets and their data."""

@@ -1,0 +1,1 @@
+"""Pages of releases: asking, showing, comparing, handing out."""

@@ -1,0 +1,1 @@
+"""Forms that ask for a release."""
