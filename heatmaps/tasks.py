@@ -1,4 +1,4 @@
-"""Defines the Celery tasks: ids in, one call, nothing out; sent by name (`heatmaps.queue`)."""
+"""Defines the Celery tasks: ids in, one call, nothing out; sent by name (`heatmaps.broker.queue`)."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 from celery import shared_task
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest import uploads
 from heatmaps.ingest.versions import deletion, surveys
 from heatmaps.masses import column_copies

@@ -143,7 +143,7 @@ def sent(monkeypatch):
     """Messages instead of a broker: (task, ids) in the order they were sent."""
     messages = []
     monkeypatch.setattr(
-        "heatmaps.queue.current_app.send_task",
+        "heatmaps.broker.queue.current_app.send_task",
         lambda name, args, **_options: messages.append((name, *args)),
     )
     return messages

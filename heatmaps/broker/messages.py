@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from celery import current_app
 from django.conf import settings
 
-from heatmaps import queue
+from heatmaps.broker import queue
 
 MOST_BYTES: Final = 16 * 1024  # ours have some 1,100
 _DEFAULT_QUEUE: Final = "celery"

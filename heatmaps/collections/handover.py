@@ -16,7 +16,8 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from heatmaps import queue, spool
+from heatmaps import spool
+from heatmaps.broker import queue
 from heatmaps.children.turns import turn
 from heatmaps.collections import facts, round_draws, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen

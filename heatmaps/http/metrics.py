@@ -18,9 +18,10 @@ from django.core.exceptions import DisallowedHost
 from django.db import Error, connection
 from django.http import HttpRequest
 
-from heatmaps import VERSION, schema
+from heatmaps import VERSION
 from heatmaps.children import confinement
 from heatmaps.http import health
+from heatmaps.models import schema
 
 PATH: Final = "/metrics"
 LOOK_SECONDS: Final = 15.0

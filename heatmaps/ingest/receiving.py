@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest import upload_files
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options

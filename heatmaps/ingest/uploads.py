@@ -20,7 +20,7 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
 from heatmaps.ingest.errors import LeaseLost, UploadError, refuse_elsewhere
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError

@@ -22,7 +22,7 @@ from celery import Celery
 from django.conf import settings
 from django.db import connection, connections
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.releases import sweep
 
 COMMAND = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work"]

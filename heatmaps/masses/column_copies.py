@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.masses.packed_columns import NO_TIME, packed
 from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Upload, UploadState
 from heatmaps.models.packed import SLOTS

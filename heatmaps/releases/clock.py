@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots

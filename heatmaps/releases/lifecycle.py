@@ -22,7 +22,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.budget import alerts
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
 
-from heatmaps import datasets, queue
+from heatmaps import datasets
+from heatmaps.broker import queue
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
 from heatmaps.models import UserForm

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition, QueueTooLong
 from heatmaps.ledger.verification import verify

@@ -11,7 +11,8 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from heatmaps import masses, queries, queue
+from heatmaps import masses, queries
+from heatmaps.broker import queue
 from heatmaps.ingest import undoing, uploads
 from heatmaps.ingest.versions import deletion
 from heatmaps.masses import column_copies, packed_columns, postgresql

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import OperationalError, connections
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.releases import clock
 
 

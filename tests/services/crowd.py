@@ -21,7 +21,7 @@ from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 
-from heatmaps import queue  # noqa: E402
+from heatmaps.broker import queue  # noqa: E402
 from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402

@@ -19,7 +19,7 @@ from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from heatmaps import queue  # noqa: E402
+from heatmaps.broker import queue  # noqa: E402
 from heatmaps.ingest import opt_outs, uploads  # noqa: E402
 from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
 from heatmaps.ledger import facts, transitions  # noqa: E402

@@ -14,7 +14,8 @@ from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import OperationalError  # noqa: E402
 
-from heatmaps import queries, queue  # noqa: E402
+from heatmaps import queries  # noqa: E402
+from heatmaps.broker import queue  # noqa: E402
 from heatmaps.ingest import reading  # noqa: E402
 from heatmaps.management import embedded_worker  # noqa: E402
 from mechanisms.central.sparse_emd.mechanism import SparseEmd  # noqa: E402

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from django.conf import settings
 from django.db import OperationalError
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.management import embedded_worker
 from heatmaps.management.embedded_worker import Tasks, Worker
 

@@ -16,7 +16,7 @@ from celery import current_app  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connections  # noqa: E402
 
-from heatmaps import queue  # noqa: E402
+from heatmaps.broker import queue  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.management import embedded_worker  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402

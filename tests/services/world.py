@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ledger import events
 from heatmaps.releases import draws, lifecycle, sweep
 from mechanisms.results.heatmap import Heatmap

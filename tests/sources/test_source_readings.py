@@ -8,7 +8,7 @@ import pytest
 from django.db.models import Sum
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest.versions import surveys
 from heatmaps.ledger.errors import SourceChanged
 from heatmaps.ledger.verification import verify

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps import queue, sources
+from heatmaps import sources
+from heatmaps.broker import queue
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import scheduled, surveys
 from heatmaps.ingest.versions.schedule import Schedule

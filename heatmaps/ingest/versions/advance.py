@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import F, Max, Sum
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.staging import LEASE_SECONDS, Lease
 from heatmaps.ingest.versions import retention

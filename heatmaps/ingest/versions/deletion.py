@@ -14,7 +14,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F, Max, Min, Q, QuerySet
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest.versions import retention
 from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.models import CheckIn, DataVersion, Enrolment, PackedCheckIns, Release, Upload, UploadState

@@ -8,7 +8,7 @@ import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.management import database_roles
 from heatmaps.releases import clock, heartbeat
 
