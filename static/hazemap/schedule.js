@@ -1,4 +1,4 @@
-// Shows only the fields that the chosen schedule needs (templates/datasets/schedule_fields.html).
+// Shows only the fields that the chosen schedule needs (templates/dataset/schedule_fields.html).
 const every = /** @type {HTMLSelectElement} */ (document.getElementById("id_every"));
 /** @type {Record<string, string[]>} */
 const NEEDED = { "": [], daily: ["hour"], weekly: ["hour", "weekday"], monthly: ["hour", "day"] };

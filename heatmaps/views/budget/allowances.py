@@ -48,7 +48,7 @@ def allowances_page(request: PersonRequest, slug: str) -> HttpResponse:
         "form": form if may_change else None,
         "sees_all": may(request.user, dataset, Act.READ_LEDGER),
     }
-    return render(request, "ledger/allowances.html", context, status=422 if form.errors else 200)
+    return render(request, "budget/allowances.html", context, status=422 if form.errors else 200)
 
 
 def _line(row: Allowed) -> AllowanceLine:

@@ -56,7 +56,7 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "promise": promise_for(queries.total_guarantee(dataset), dataset, subject="the releases so far"),
         "may_change_limits": may(request.user, dataset, Act.CHANGE_LIMIT),
     }
-    return render(request, "ledger/budget.html", context)
+    return render(request, "budget/budget.html", context)
 
 
 def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, BudgetStep]]:

@@ -51,7 +51,7 @@ def ledger(request: PersonRequest, slug: str) -> HttpResponse:
         "report": verification.verify(dataset) if verify else None,
         "sees_data": sees_data,
     }
-    return render(request, "ledger/ledger.html", context)
+    return render(request, "budget/ledger.html", context)
 
 
 def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None, str]:

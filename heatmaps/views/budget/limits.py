@@ -26,7 +26,7 @@ def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
         return redirect("ledger", slug=dataset.slug)
     lines = [line for line in queries.budget(dataset) if line.kind == account.kind]
     context = {"section": "datasets", "dataset": dataset, "account": account, "form": form, "budget": lines}
-    return render(request, "ledger/limit.html", context, status=422 if form.errors else 200)
+    return render(request, "budget/limit.html", context, status=422 if form.errors else 200)
 
 
 def _change(request: PersonRequest, form: LimitForm) -> bool:

@@ -43,7 +43,7 @@ def spending_page(request: PersonRequest, slug: str) -> HttpResponse:
         "names": may(request.user, dataset, Act.READ_LEDGER),
         "total": for_dataset(dataset),
     }
-    return render(request, "ledger/spending.html", context)
+    return render(request, "budget/spending.html", context)
 
 
 def _account(account: Spending) -> AccountLines:

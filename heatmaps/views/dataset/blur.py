@@ -63,7 +63,7 @@ def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "form": form,
         **_at_best(dataset, form),
     }
-    return render(request, "datasets/blur.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/blur.html", context, status=422 if form.errors else 200)
 
 
 def _at_best(dataset: Dataset, form: BlurForm) -> dict[str, object]:

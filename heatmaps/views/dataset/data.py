@@ -51,7 +51,7 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
     }
     if may(request.user, dataset, Act.SEE_DATA):
         context |= dataset.origin.data_context(request, dataset, versions)
-    return render(request, "datasets/data.html", context)
+    return render(request, "dataset/data.html", context)
 
 
 @require_POST
@@ -69,7 +69,7 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
         "uploads": list(map(queries.upload_line, rows[:MOST_FOUND])),
         "next_due": dataset.next_version_at,
     }
-    return render(request, "datasets/uploads.html", context)
+    return render(request, "dataset/uploads.html", context)
 
 
 def lake_context(

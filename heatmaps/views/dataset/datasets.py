@@ -25,4 +25,4 @@ def datasets(request: PersonRequest) -> HttpResponse:
         "query": urlencode({"search": search}) if search else "",
         "may_create": may_create_datasets(request.user),
     }
-    return render(request, "datasets/list.html", context)
+    return render(request, "dataset/list.html", context)

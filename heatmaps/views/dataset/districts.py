@@ -55,7 +55,7 @@ def districts(request: PersonRequest, slug: str) -> HttpResponse:
         "may_keep": may(request.user, dataset, Act.KEEP_DISTRICTS),
         "form": form,
     }
-    return render(request, "districts/list.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/districts/list.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(FORM_METHODS)
@@ -74,7 +74,7 @@ def district_file(request: PersonRequest, slug: str, file_id: UUID) -> HttpRespo
         messages.success(request, f"{form.cleaned_data['title']} is changed.")
         return redirect("districts", slug=dataset.slug)
     context = {"section": "datasets", "dataset": dataset, "file": file, "form": form}
-    return render(request, "districts/change.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/districts/change.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(FORM_METHODS)
@@ -84,7 +84,7 @@ def delete(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
     file = files.file_of(dataset, file_id)
     if request.method != "POST":
         context = {"section": "datasets", "dataset": dataset, "file": file}
-        return render(request, "districts/delete.html", context)
+        return render(request, "dataset/districts/delete.html", context)
     files.delete(request.user, file)
     messages.success(request, f"{file.title} is deleted.")
     return redirect("districts", slug=dataset.slug)

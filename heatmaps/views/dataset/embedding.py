@@ -49,7 +49,7 @@ def embedding(request: PersonRequest, slug: str) -> HttpResponse:
         messages.success(request, "Saved: these websites, and no others, may embed public maps.")
         return redirect("dataset-data", slug=dataset.slug)
     context = {"section": "datasets", "dataset": dataset, "form": form}
-    return render(request, "datasets/embedding.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/embedding.html", context, status=422 if form.errors else 200)
 
 
 @login_not_required

@@ -63,4 +63,4 @@ def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "is_in_time": may_keep and files.may_store(dataset),  # whether there was an upload is for stewards
         "form": form,
     }
-    return render(request, "guides/list.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/guides/list.html", context, status=422 if form.errors else 200)

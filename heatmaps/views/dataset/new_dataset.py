@@ -39,7 +39,7 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)
     context = {"section": "datasets", "form": form, "more": more, "lakes_refusal": lakes_refusal}
-    return render(request, "datasets/new.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/new.html", context, status=422 if form.errors else 200)
 
 
 def _lakes(request: PersonRequest) -> tuple[list[str], str]:

@@ -52,4 +52,4 @@ def restoration(request: PersonRequest, slug: str) -> HttpResponse:
         ],
         "form": form,
     }
-    return render(request, "datasets/restoration.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/restoration.html", context, status=422 if form.errors else 200)

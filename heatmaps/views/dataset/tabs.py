@@ -37,7 +37,7 @@ def map_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, dataset, Act.UPLOAD),
         "may_release": may(request.user, dataset, Act.RELEASE),
     }
-    return render(request, "datasets/map.html", context)
+    return render(request, "dataset/map.html", context)
 
 
 @require_safe
@@ -54,4 +54,4 @@ def releases_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "kinds": kinds if len(kinds) > 1 else [],
         "kind": kind,
     }
-    return render(request, "datasets/releases.html", context)
+    return render(request, "dataset/releases.html", context)

@@ -45,7 +45,7 @@ def schedule(request: PersonRequest, slug: str) -> HttpResponse:
         messages.success(request, "The schedule of data versions is set.")
         return redirect("dataset-data", slug=dataset.slug)
     context = {"section": "datasets", "dataset": dataset, "form": form, "now": now}
-    return render(request, "datasets/schedule.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/schedule.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,4 +64,4 @@ def retention(request: PersonRequest, slug: str) -> HttpResponse:
         messages.success(request, "Saved: it takes effect with the next data version.")
         return redirect("dataset-data", slug=dataset.slug)
     context = {"section": "datasets", "dataset": dataset, "form": form, "now": now}
-    return render(request, "datasets/retention.html", context, status=422 if form.errors else 200)
+    return render(request, "dataset/retention.html", context, status=422 if form.errors else 200)
