@@ -7,7 +7,7 @@ from api import pagination
 from api.schema import listing
 from api.serializers.members import AdministratorReadOut
 from api.views.shared import ApiView
-from heatmaps.administrator_reads import reads_of
+from heatmaps.ledger.administrator_reads import reads_of
 from heatmaps.models import Scope
 from heatmaps.people.permissions import Act, dataset_for
 

@@ -74,7 +74,7 @@ MIDDLEWARE = [
     "heatmaps.front.heads.drop_bodies",
     "heatmaps.front.cookies.drop_cookies",
     "heatmaps.front.charset.read_utf8",
-    "heatmaps.administrator_reads.know_request",
+    "heatmaps.ledger.administrator_reads.know_request",
     "heatmaps.front.proxy.believe_proxy",
     # Headers and policy before everything that may answer by itself: with a redirection, a file, an error.
     "heatmaps.front.headers.add_headers",

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from django.db import DataError
 
-from heatmaps import administrator_reads
-from heatmaps.ledger import facts, guides, version_commitments
+from heatmaps.ledger import administrator_reads, facts, guides, version_commitments
 from heatmaps.ledger.events import event_hash, genesis
 from heatmaps.ledger.replay import Disagreement, Replay
 from heatmaps.ledger.snapshots import snapshot

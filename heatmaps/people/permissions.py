@@ -19,7 +19,7 @@ Until a steward confirmed a dataset that was restored, its analysts and auditors
 may have removed them since the backup.
 Members read a release's name and note; whoever asked for it and stewards change them.
 Whatever an administrator who is no member sees of a dataset leaves a row for its stewards
-(`heatmaps.administrator_reads`): `require`, `may` and `note_reads` write it where they let him see.
+(`heatmaps.ledger.administrator_reads`): `require`, `may` and `note_reads` write it where they let him see.
 
 A person who is no member learns nothing, not even that the dataset exists (404); a member without the
 role is told so (403). Anybody may read a release that a steward made public, with the district files of its
@@ -36,7 +36,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from heatmaps import administrator_reads
+from heatmaps.ledger import administrator_reads
 from heatmaps.models import Dataset, Membership, Profile, Restoration, Role
 
 

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 
-from heatmaps import administrator_reads
-from heatmaps.administrator_reads import first_problem
+from heatmaps.ledger import administrator_reads
+from heatmaps.ledger.administrator_reads import first_problem
 from heatmaps.models import AdministratorRead
 from heatmaps.people import invitations
 from heatmaps.releases import publication
@@ -24,7 +24,7 @@ OF_NO_DATASET = {"ApiToken", "User"}
 def clock(monkeypatch):
     """Seconds since 1970, which the test moves."""
     now = [1_700_000_000]
-    monkeypatch.setattr("heatmaps.administrator_reads.time.time", lambda: now[0])
+    monkeypatch.setattr("heatmaps.ledger.administrator_reads.time.time", lambda: now[0])
     return now
 
 

@@ -7,9 +7,9 @@ import psycopg
 import pytest
 from django.core.management import call_command
 
-from heatmaps.administrator_reads import first_problem
 from heatmaps.ingest import opt_outs
 from heatmaps.ingest.versions.advance import next_version
+from heatmaps.ledger.administrator_reads import first_problem
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Suppression
 from heatmaps.releases import clock, lifecycle, sweep

@@ -69,7 +69,7 @@ _RULES: Final = {
         f"NEW.version_id IS NOT NULL OR {_are_no_moments('created_at', 'finished_at', 'lease_until')}",
         "an upload begins without a version, and is written as uploads are",
     ),
-    # As `heatmaps.administrator_reads` hashes them.
+    # As `heatmaps.ledger.administrator_reads` hashes them.
     "administrator_read_follows": (
         "BEFORE INSERT",
         "heatmaps_administratorread",

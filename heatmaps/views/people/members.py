@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from heatmaps.administrator_reads import reads_of
+from heatmaps.ledger.administrator_reads import reads_of
 from heatmaps.models import Dataset, Membership, Role
 from heatmaps.people import invitations, members, reservations
 from heatmaps.people.permissions import Act, dataset_for, may, require
