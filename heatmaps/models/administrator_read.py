@@ -11,7 +11,8 @@ from heatmaps.models.dataset import Dataset
 class AdministratorRead(models.Model):
     """Records who opened which page of a dataset, and when; never changed, never deleted. Stewards read it.
 
-    Only `heatmaps.ledger.administrator_reads` writes it; each row is hashed with the hash of the one before it.
+    Only `heatmaps.ledger.administrator_reads` writes it; each row is hashed with the hash of the one before
+    it.
     """
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="administrator_reads")
