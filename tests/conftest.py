@@ -16,7 +16,7 @@ from heatmaps.migrations.tables_of_2026 import checked_events
 from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
 from heatmaps.migrations.tables_of_2026.held_rows import HELD
-from tests import migrated
+from tests import distribution, migrated
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
@@ -52,9 +52,6 @@ def delete_rows():
 
 
 TransactionTestCase._fixture_teardown = flush
-
-WAITING = {"browser", "deployment", "services"}  # folders whose files take long
-WHOLE_SUITES = {"test_postgres.py"}  # one test runs a suite of its own, for minutes
 
 
 @pytest.hookimpl(wrapper=True)
@@ -96,10 +93,9 @@ def asks_default_database(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What takes long comes first, so that no process waits for another's last file.
+    """Puts first what takes longest. With TEST_DATABASE_URL only tests remain that can end otherwise by it.
 
-    With TEST_DATABASE_URL only tests remain that can end otherwise by it. Raises `pytest.UsageError` for a
-    long test that `make test-long` would not find.
+    Raises `pytest.UsageError` for a long test that `make test-long` would not find.
     """
     unread = {
         str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
@@ -109,7 +105,14 @@ def pytest_collection_modifyitems(config, items):
     if os.environ.get("TEST_DATABASE_URL"):
         config.hook.pytest_deselected(items=[item for item in items if not asks_default_database(item)])
         items[:] = filter(asks_default_database, items)
-    items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
+    items.sort(key=lambda item: distribution.place(item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.option.dist == "loadfile":
+        return distribution.LongestFirst(config, log)
+    return None
 
 
 def drop_triggers():
