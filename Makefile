@@ -7,6 +7,8 @@ TESTS ?= tests
 BASE ?= origin/main
 TIMES ?= 20
 export HAZEMAP_STATE ?= .local
+# Else each process of the tests compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 RUN := $(VENV)/bin/python
