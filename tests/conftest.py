@@ -18,7 +18,6 @@ from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
 from heatmaps.migrations.tables_of_2026.held_rows import HELD
 from tests import distribution, migrated
 from tests.browser.chromium import Chromium
-from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
 FILLED_BY_MIGRATE = {"auth_permission", "django_content_type", "django_migrations"}
@@ -198,12 +197,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, r
 
 
 @pytest.fixture(scope="session")
-def migrated_postgres(tmp_path_factory, postgres):
+def migrated_postgres(pytestconfig, tmp_path_factory, postgres):
     """The same on PostgreSQL, and the name of its database, which is a template."""
-    name = postgres.new_database()
-    made = Installation(folder=tmp_path_factory.mktemp("postgres"), database_url=postgres.url(name))
-    made.manage("migrate", "--verbosity", "0")
-    return made, name
+    return migrated.installation_on(postgres, pytestconfig, tmp_path_factory)
 
 
 @pytest.fixture

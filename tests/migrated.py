@@ -1,4 +1,4 @@
-"""A state folder that was migrated once, for all processes of a run of tests, and for the next run."""
+"""Installations that were migrated once, for all processes of a run of tests, and for the next run."""
 
 import contextlib
 import fcntl
@@ -11,28 +11,48 @@ from pathlib import Path
 
 from tests.services.installation import ROOT, Installation
 
+DUMP = "dump.sql"
 CODE = ("heatmaps", "mechanisms")  # what migrations import
 
 
 def installation(config, tmp_path_factory):
-    """Returns a migrated, empty installation on SQLite, to be copied; its folder is the run's own.
+    """Returns a migrated, empty installation on SQLite, to be copied; its folder is the run's own."""
+    return Installation(folder=_shared("sqlite", _migrate, config, tmp_path_factory))
+
+
+def installation_on(postgres, config, tmp_path_factory):
+    """Returns the same on a PostgreSQL server, and the name of its database."""
+
+    def migrate(folder):
+        name = postgres.new_database()
+        _migrate(folder, postgres.url(name))
+        postgres.dump(name, folder / DUMP)
+
+    folder = _shared("postgres", migrate, config, tmp_path_factory)
+    name = postgres.restored(folder / DUMP)
+    return Installation(folder=folder, database_url=postgres.url(name)), name
+
+
+def _shared(kind, migrate, config, tmp_path_factory):
+    """Returns a folder of this run that `migrate` filled: in another process of it, or in a run before.
 
     pytest's cache keeps it for runs of the same code.
     """
     run = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         run = run.parent  # of all its processes
-    migrated = Installation(folder=run / "migrated")
-    with locked(run):
-        if not migrated.folder.exists():
-            cached = _cached(config)
-            if cached is None:
-                _migrate(migrated.folder)
+    folder = run / f"migrated-{kind}"
+    with locked(run, kind):
+        if not folder.exists():
+            cache = getattr(config, "cache", None)
+            if cache is None:
+                _make(folder, migrate)
             else:
-                with locked(cached):
-                    _fill(cached / "state", fingerprint())
-                    shutil.copytree(cached / "state", migrated.folder)
-    return migrated
+                kept = Path(cache.mkdir("hazemap-migrated"))
+                with locked(kept, kind):
+                    _renew(kept / kind, migrate)
+                    shutil.copytree(kept / kind, folder)
+    return folder
 
 
 def fill(database, migrated):
@@ -58,34 +78,32 @@ def fingerprint():
 
 
 @contextlib.contextmanager
-def locked(folder):
+def locked(folder, kind):
     """Lets one process at a time do what concerns a folder."""
-    with (folder / "lock").open("w") as file:
+    with (folder / f"{kind}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _cached(config):
-    """Returns pytest's folder for it; None if this run keeps nothing."""
-    cache = getattr(config, "cache", None)
-    return Path(cache.mkdir("hazemap-migrated")) if cache else None
-
-
-def _fill(folder, code):
-    """Migrates into a folder that pytest's cache keeps, if what is there is of other code."""
-    name = folder.with_name("code")
-    if folder.exists() and name.exists() and name.read_text() == code:
+def _renew(folder, migrate):
+    """Fills a folder of pytest's cache again, if what is there is of other code."""
+    code = folder.with_name(f"{folder.name}.code")
+    if folder.exists() and code.exists() and code.read_text() == fingerprint():
         return
-    name.unlink(missing_ok=True)
+    code.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
-    _migrate(folder)
-    name.write_text(code)
+    _make(folder, migrate)
+    code.write_text(fingerprint())
 
 
-def _migrate(folder):
-    """Migrates into a new folder, which is there only once all is in it."""
+def _make(folder, migrate):
+    """Makes a folder that is there only once all is in it."""
     begun = folder.with_name(f"{folder.name}-begun")
     shutil.rmtree(begun, ignore_errors=True)
     begun.mkdir()
-    Installation(folder=begun).manage("migrate", "--verbosity", "0")
+    migrate(begun)
     begun.rename(folder)
+
+
+def _migrate(folder, database_url=""):
+    Installation(folder=folder, database_url=database_url).manage("migrate", "--verbosity", "0")
