@@ -50,11 +50,12 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 DISTRIBUTION := --dist loadfile --no-loadscope-reorder
 
 # The suites are sized for two cores. A third process for the long one: much of it waits for clocks and servers.
+# PROCESSES=… says otherwise for both.
 test: setup-dev ## the tests (10 to 20 minutes on two cores)
-	$(PYTEST) -n 2 $(DISTRIBUTION) -m "not long" $(TESTS)
+	$(PYTEST) -n $(or $(PROCESSES),2) $(DISTRIBUTION) -m "not long" $(TESTS)
 
 test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests
-	$(PYTEST) -n 3 $(DISTRIBUTION) -m long --timeout 1800 $(TESTS)
+	$(PYTEST) -n $(or $(PROCESSES),3) $(DISTRIBUTION) -m long --timeout 1800 $(TESTS)
 
 test-changed: setup-dev ## the tests that differ from BASE, TIMES times beside busy processes: what falls by chance shows
 	$(RUN) -m tests.changed --times $(TIMES) $(BASE)
