@@ -7,11 +7,14 @@ TESTS ?= tests
 BASE ?= origin/main
 TIMES ?= 20
 export HAZEMAP_STATE ?= .local
+# Else each process of the tests compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 RUN := $(VENV)/bin/python
 MANAGE := $(RUN) manage.py
-PYTEST := $(RUN) -m pytest
+# SECOND_RUN=1 (.ci/run): a test in tests/browser that fell runs once more, alone.
+PYTEST := $(RUN) -m $(if $(SECOND_RUN),tests.flaky,pytest)
 # One lock for all supported Pythons: hashes, no addresses.
 COMPILE := $(RUN) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--quiet
@@ -45,12 +48,16 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 	@$(MANAGE) createdemo $(if $(filter 0,$(DEMO)),--empty)
 	@exec $(MANAGE) serve --port $(PORT)
 
+# The longest files first (tests/distribution.py).
+DISTRIBUTION := --dist loadfile --no-loadscope-reorder
+
 # The suites are sized for two cores. A third process for the long one: much of it waits for clocks and servers.
+# PROCESSES=… says otherwise for both.
 test: setup-dev ## the tests (10 to 20 minutes on two cores)
-	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
+	$(PYTEST) -n $(or $(PROCESSES),2) $(DISTRIBUTION) -m "not long" $(TESTS)
 
 test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests
-	$(PYTEST) -n 3 --dist worksteal -m long --timeout 1800 $(TESTS)
+	$(PYTEST) -n $(or $(PROCESSES),3) $(DISTRIBUTION) -m long --timeout 1800 $(TESTS)
 
 test-changed: setup-dev ## the tests that differ from BASE, TIMES times beside busy processes: what falls by chance shows
 	$(RUN) -m tests.changed --times $(TIMES) $(BASE)

@@ -7,8 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from hypothesis import settings
 
@@ -17,10 +16,11 @@ from heatmaps.migrations.tables_of_2026 import checked_events
 from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
 from heatmaps.migrations.tables_of_2026.held_rows import HELD
+from tests import distribution, migrated
 from tests.browser.chromium import Chromium
-from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
+FILLED_BY_MIGRATE = {"auth_permission", "django_content_type", "django_migrations"}
 APPEND_ONLY = (EVENTS, READS, ELECTIONS, *FROZEN, *HELD)
 
 # A busy machine is no fault, and what passed once passes again.
@@ -29,21 +29,28 @@ settings.load_profile("tests")
 
 
 def flush(_case):
-    """Append-only tables refuse to be emptied, also when a test run empties its own database.
-
-    Cascading, as knox's own token table, which ours replaces, still refers to the table of users.
-    """
+    """Append-only tables refuse to be emptied, also when a test run empties its own database."""
     drop_triggers()
     try:
-        call_command("flush", verbosity=0, interactive=False, reset_sequences=False, allow_cascade=True)
+        delete_rows()
     finally:
         create_triggers()
 
 
-TransactionTestCase._fixture_teardown = flush
+def delete_rows():
+    """Empties all tables but those that `migrate` fills from the code: filling them again takes longest."""
+    tables = sorted({*connection.introspection.table_names()} - FILLED_BY_MIGRATE)
+    quoted = [connection.ops.quote_name(table) for table in tables]
+    exist = " UNION ALL ".join(f"SELECT {n} WHERE EXISTS (SELECT 1 FROM {t})" for n, t in enumerate(quoted))
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL session_replication_role = replica")  # no checks row by row
+        cursor.execute(exist)
+        for (number,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {quoted[number]}")
 
-WAITING = {"browser", "deployment", "services"}  # folders whose files take long
-WHOLE_SUITES = {"test_postgres.py"}  # one test runs a suite of its own, for minutes
+
+TransactionTestCase._fixture_teardown = flush
 
 
 @pytest.hookimpl(wrapper=True)
@@ -85,10 +92,9 @@ def asks_default_database(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What takes long comes first, so that no process waits for another's last file.
+    """Puts first what takes longest. With TEST_DATABASE_URL only tests remain that can end otherwise by it.
 
-    With TEST_DATABASE_URL only tests remain that can end otherwise by it. Raises `pytest.UsageError` for a
-    long test that `make test-long` would not find.
+    Raises `pytest.UsageError` for a long test that `make test-long` would not find.
     """
     unread = {
         str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
@@ -98,7 +104,14 @@ def pytest_collection_modifyitems(config, items):
     if os.environ.get("TEST_DATABASE_URL"):
         config.hook.pytest_deselected(items=[item for item in items if not asks_default_database(item)])
         items[:] = filter(asks_default_database, items)
-    items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
+    items.sort(key=lambda item: distribution.place(item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.option.dist == "loadfile":
+        return distribution.LongestFirst(config, log)
+    return None
 
 
 def drop_triggers():
@@ -158,20 +171,35 @@ def postgres(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory):
+def migrated_sqlite(pytestconfig, tmp_path_factory):
     """An installation to copy: migrating takes seconds."""
-    made = Installation(folder=tmp_path_factory.mktemp("sqlite"))
-    made.manage("migrate", "--verbosity", "0")
-    return made
+    return migrated.installation(pytestconfig, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
-def migrated_postgres(tmp_path_factory, postgres):
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, request):
+    """Fills SQLite's database of the tests from what was migrated once; Django then finds nothing to do."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    creation = connection.creation
+    create, connections = creation._create_test_db, []
+
+    def create_filled(*arguments, **options):
+        name = create(*arguments, **options)
+        connections.append(migrated.fill(name, request.getfixturevalue("migrated_sqlite")))
+        return name
+
+    creation._create_test_db = create_filled
+    yield
+    for each in connections:
+        each.close()
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(pytestconfig, tmp_path_factory, postgres):
     """The same on PostgreSQL, and the name of its database, which is a template."""
-    name = postgres.new_database()
-    made = Installation(folder=tmp_path_factory.mktemp("postgres"), database_url=postgres.url(name))
-    made.manage("migrate", "--verbosity", "0")
-    return made, name
+    return migrated.installation_on(postgres, pytestconfig, tmp_path_factory)
 
 
 @pytest.fixture

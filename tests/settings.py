@@ -17,6 +17,8 @@ os.environ["HAZEMAP_DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 
 from heatmaps.config.settings import *  # noqa: E402, F403
 
+if "TEST_DATABASE_TEMPLATE" in os.environ:  # migrated already
+    DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["TEST_DATABASE_TEMPLATE"]}  # noqa: F405
 WHITENOISE_AUTOREFRESH = True  # else each test client reads the whole folder first
 PASSWORD_HASHERS = ["tests.password_hasher.QuickHasher"]
 PLANNING_SECONDS = 240.0  # the machine may be busy with other tests

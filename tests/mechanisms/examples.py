@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from mechanisms.catalogue.registry import HeatmapEntry, build, entries, get
 from mechanisms.mechanism import Target
@@ -30,6 +31,23 @@ def make(
     target = Target(relation=relation, epsilon=Fraction(epsilon), expected_persons=expected_persons)
     parameters = parameters or PARAMETERS.get(name, {})
     return build(name, target=target, resolution=resolution, parameters=parameters)
+
+
+def in_turn(names, relations_of, *, long):
+    """Returns parameters of tests: every name under each of its relations.
+
+    In the short suite each name has one relation, in turn; those of `long` have none.
+    """
+    return [
+        pytest.param(
+            name,
+            relation,
+            marks=[pytest.mark.long] * (name in long or turn % len(relations) != number % len(relations)),
+        )
+        for number, name in enumerate(names)
+        for relations in [sorted(relations_of(name))]
+        for turn, relation in enumerate(relations)
+    ]
 
 
 def level_of(mechanism):

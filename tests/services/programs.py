@@ -207,6 +207,22 @@ class Postgres:
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return name
 
+    def dump(self, name, path):
+        """Writes all of a database, as statements."""
+        self._run("pg_dump", "-f", path, name)
+
+    def restored(self, path):
+        """The name of a new database with what was dumped."""
+        name = self.new_database()
+        self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", name, "-f", path)
+        return name
+
+    def _run(self, program, *arguments):
+        address = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "hazemap")
+        subprocess.run(
+            [self._program(program), *address, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL
+        )
+
     def drop(self, name):
         self.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 

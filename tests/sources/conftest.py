@@ -8,12 +8,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from heatmaps import queue
+from heatmaps.ingest.versions import surveys
+from heatmaps.releases import clock as moments
+from heatmaps.releases import lifecycle
 from heatmaps.sources import engine, looks
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 from tests.services import seed
 from tests.services.programs import found_or_skip
 from tests.sources.lake import Lake
+from tests.sources.moments import LEASE, REQUEST, SLOT
 from tests.sources.reading import Reading
 from tests.sources.spark import Spark
 
@@ -106,3 +111,40 @@ def make_dataset(steward):
         return seed.make_dataset(steward, slug, relation, region=region, source="trips", **facts)
 
     return make
+
+
+@pytest.fixture
+def slots(settings):
+    settings.SOURCE_SLOT_SECONDS, settings.LEASE_SECONDS = SLOT.total_seconds(), LEASE.total_seconds()
+
+
+@pytest.fixture
+def make_surveyed(slots, reading, clock, make_dataset, steward):
+    """A dataset with a version, where a slot of a lake is `SLOT` long."""
+
+    def make(slug="city"):
+        dataset = make_dataset(slug)
+        surveys.advance_by(steward, dataset)
+        surveys.run(dataset.pk)
+        clock(SLOT)
+        moments.tick()
+        assert dataset.versions.exists()
+        return dataset
+
+    return make
+
+
+@pytest.fixture
+def reserved(make_surveyed, steward):
+    return lifecycle.request_release(steward, make_surveyed(), REQUEST)
+
+
+@pytest.fixture
+def spent(reserved, clock, sent):
+    """At the moment it begins."""
+    clock(reserved.starts_at)
+    moments.tick()
+    reserved.refresh_from_db()
+    assert reserved.state == "spent"
+    assert sent[-1] == (queue.SOURCE_RELEASE, str(reserved.pk))
+    return reserved

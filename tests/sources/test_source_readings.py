@@ -5,174 +5,20 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from django.db.models import Sum
-from django.utils import timezone
 
-from heatmaps.broker import queue
-from heatmaps.ingest.versions import surveys
+from heatmaps import queue
 from heatmaps.ledger.errors import SourceChanged
 from heatmaps.ledger.verification import verify
-from heatmaps.models import Account, Drawing, Release, SourceReading
+from heatmaps.models import Drawing, Release, SourceReading
 from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle, source_readings, sweep
-from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.sources.engine import QuestionFailed
 from heatmaps.sources.sources_file import SourcesFileError
 from mechanisms.check import ParameterError
 from tests.services import seed
+from tests.sources.moments import INSTANT, REQUEST, SLOT, committed, drawing_of, public_state, state_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SLOT = timedelta(seconds=900)
-LEASE = timedelta(seconds=60)
-INSTANT = timedelta(microseconds=1)
-REQUEST = ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
-
-
-@pytest.fixture(autouse=True)
-def slots(settings):
-    settings.SOURCE_SLOT_SECONDS, settings.LEASE_SECONDS = SLOT.total_seconds(), LEASE.total_seconds()
-
-
-@pytest.fixture
-def make(reading, clock, make_dataset, steward):
-    """A dataset with a version."""
-
-    def make(slug="city"):
-        dataset = make_dataset(slug)
-        surveys.advance_by(steward, dataset)
-        surveys.run(dataset.pk)
-        clock(SLOT)
-        moments.tick()
-        assert dataset.versions.exists()
-        return dataset
-
-    return make
-
-
-@pytest.fixture
-def reserved(make, steward):
-    return lifecycle.request_release(steward, make(), REQUEST)
-
-
-@pytest.fixture
-def spent(reserved, clock, sent):
-    """At the moment it begins."""
-    clock(reserved.starts_at)
-    moments.tick()
-    reserved.refresh_from_db()
-    assert reserved.state == "spent"
-    assert sent[-1] == (queue.SOURCE_RELEASE, str(reserved.pk))
-    return reserved
-
-
-def state_of(release):
-    release.refresh_from_db()
-    return release.state
-
-
-def told(release, clock):
-    """Its state at its public moment."""
-    release.refresh_from_db()
-    clock(release.visible_at)
-    moments.tick()
-    return state_of(release)
-
-
-def committed(dataset):
-    return Account.objects.filter(dataset=dataset).aggregate(total=Sum("committed"))["total"]
-
-
-def drawing_of(release):
-    return Drawing.objects.get(pk=release.pk)
-
-
-# --- who is elected -----------------------------------------------------------------------------------
-
-
-def test_nobody_reads_what_is_not_spent(reserved):
-    assert source_readings.begin(reserved.pk) is None
-    assert not SourceReading.objects.exists()
-
-
-def test_one_reads_and_one_draws(spent, clock):
-    began = clock(timedelta(0))
-    tag = source_readings.begin(spent.pk)
-    assert tag is not None
-    assert source_readings.begin(spent.pk) is None
-    clock(timedelta(seconds=30))
-    assert [source_readings.claim(spent, tag) for _ in range(2)] == [True, False]
-    assert not SourceReading.objects.exists()
-    drawing = drawing_of(spent)
-    assert (drawing.state, drawing.claimed_at) == ("running", began)
-    assert source_readings.begin(spent.pk) is None
-    assert not source_readings.give_up(spent.pk, tag)
-    assert drawing_of(spent).state == "running"
-
-
-def test_who_lost_the_lease_never_draws(spent, clock):
-    began = clock(timedelta(0))
-    first = source_readings.begin(spent.pk)
-    clock(LEASE)
-    assert source_readings.begin(spent.pk) is None
-    clock(INSTANT)
-    second = source_readings.begin(spent.pk)
-    assert second not in (None, first)
-    assert not source_readings.claim(spent, first)
-    assert not source_readings.give_up(spent.pk, first)
-    source_readings.let_go(spent.pk, first, was_asked=True)
-    assert source_readings.claim(spent, second)
-    assert drawing_of(spent).claimed_at == began  # of the first who asked the lake
-
-
-def test_after_three_attempts_there_is_no_result_and_the_charge_stays(spent, clock):
-    charge = committed(spent.dataset)
-    for _ in range(source_readings.MOST_ATTEMPTS):
-        assert source_readings.begin(spent.pk) is not None
-        clock(LEASE + INSTANT)
-    assert source_readings.begin(spent.pk) is None
-    assert drawing_of(spent).state == "failed"
-    assert told(spent, clock) == "failed"
-    assert committed(spent.dataset) == charge > 0
-    verify(spent.dataset)
-
-
-@pytest.mark.parametrize("was_asked", [True, False])
-def test_who_lets_go_lets_another_try_after_a_pause(spent, clock, was_asked):
-    """A longer one where nothing was asked, as somebody has to start or mend it."""
-    pause = source_readings.PAUSE if was_asked else source_readings.LONG_PAUSE
-    for attempt in range(source_readings.MOST_ATTEMPTS):
-        tag = source_readings.begin(spent.pk)
-        assert tag is not None
-        source_readings.let_go(spent.pk, tag, was_asked=was_asked)
-        if attempt < source_readings.MOST_ATTEMPTS - 1:
-            clock(pause)
-            assert source_readings.begin(spent.pk) is None
-            clock(INSTANT)
-    assert drawing_of(spent).state == "failed"
-    assert source_readings.begin(spent.pk) is None
-
-
-def test_a_lease_is_kept_while_the_reader_lives(spent, settings, monkeypatch):
-    monkeypatch.undo()  # the clock goes on
-    settings.LEASE_SECONDS = 0.6
-    tag = source_readings.begin(spent.pk)
-    until = SourceReading.objects.get().lease_until
-    with source_readings.lease(spent.pk, tag):
-        deadline = timezone.now() + timedelta(seconds=20)
-        while SourceReading.objects.get().lease_until <= until and timezone.now() < deadline:
-            pass
-    assert SourceReading.objects.get().lease_until > until
-
-
-def test_a_process_that_reads_alone_forgets_leases(spent, sent):
-    first = source_readings.begin(spent.pk)
-    sent.clear()
-    sweep.sweep()
-    assert sent == []
-    sweep.recover()
-    assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
-    assert source_readings.begin(spent.pk) not in (None, first)
 
 
 # --- releases -----------------------------------------------------------------------------------------
@@ -187,7 +33,7 @@ def test_a_release_is_read_drawn_and_told_at_its_moment(spent, reading, clock):
     clock(spent.visible_at - INSTANT)
     moments.tick()
     assert state_of(spent) == "spent"
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
     assert lifecycle.heatmap_of(spent) is not None
     verify(spent.dataset)
 
@@ -209,7 +55,7 @@ def test_a_spark_that_dies_is_asked_again_for_the_same_charge(spent, reading, cl
     sweep.sweep()
     assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
     lifecycle.run(spent.pk)
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
     assert committed(spent.dataset) == charge
     kinds = list(spent.dataset.events.values_list("kind", flat=True))
     assert (kinds.count("spend"), kinds.count("publish")) == (1, 1)
@@ -223,7 +69,7 @@ def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, 
     assert not Drawing.objects.exists()
     clock(source_readings.LONG_PAUSE + INSTANT)
     lifecycle.run(spent.pk)
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
 
 
 def test_a_folder_that_is_not_mounted_is_waited_for(spent, lake, clock):
@@ -234,7 +80,7 @@ def test_a_folder_that_is_not_mounted_is_waited_for(spent, lake, clock):
     away.rename(lake.checkins)
     clock(source_readings.LONG_PAUSE + INSTANT)
     lifecycle.run(spent.pk)
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
 
 
 # --- what the administrator's file says -----------------------------------------------------------------
@@ -276,7 +122,7 @@ def test_a_spark_that_never_answers_leaves_no_result(spent, reading, clock):
         lifecycle.run(spent.pk)
         clock(source_readings.PAUSE + INSTANT)
     assert len(reading.asked) == asked + source_readings.MOST_ATTEMPTS
-    assert told(spent, clock) == "failed"
+    assert public_state(spent, clock) == "failed"
 
 
 @pytest.mark.parametrize("during", [False, True])
@@ -290,7 +136,7 @@ def test_files_that_change_after_the_spend_end_the_release_and_the_charge_stays(
         lake.put_opt_outs(["a"])
     lifecycle.run(spent.pk)
     assert drawing_of(spent).state == "failed"
-    assert told(spent, clock) == "failed"
+    assert public_state(spent, clock) == "failed"
     assert committed(spent.dataset) == charge > 0
 
 
@@ -319,14 +165,14 @@ def test_what_is_no_sum_is_never_drawn_from(spent, reading, clock, monkeypatch, 
         lifecycle.run(spent.pk)
         clock(source_readings.PAUSE + INSTANT)
     assert drawing_of(spent).state == "failed"
-    assert told(spent, clock) == "failed"
+    assert public_state(spent, clock) == "failed"
     assert committed(spent.dataset) == charge
 
 
 def test_a_release_without_any_mass_is_published(spent, reading, clock):
     reading.masses = []
     lifecycle.run(spent.pk)
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
 
 
 def test_who_comes_back_late_with_masses_does_not_draw(spent, reading, clock):
@@ -341,14 +187,14 @@ def test_who_comes_back_late_with_masses_does_not_draw(spent, reading, clock):
     assert drawing.state == "drawn"
     lifecycle.run(spent.pk)
     assert drawing_of(spent).sha256 == drawing.sha256
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
 
 
 # --- before the spend ---------------------------------------------------------------------------------
 
 
-def test_a_question_about_files_that_changed_is_refused_before_it_is_charged(steward, make, lake):
-    dataset = make()
+def test_a_question_about_files_that_changed_is_refused_before_it_is_charged(steward, make_surveyed, lake):
+    dataset = make_surveyed()
     lake.put_opt_outs(["a"])
     with pytest.raises(SourceChanged):
         lifecycle.request_release(steward, dataset, REQUEST)
@@ -358,11 +204,11 @@ def test_a_question_about_files_that_changed_is_refused_before_it_is_charged(ste
         lifecycle.request_release(steward, dataset, REQUEST)
 
 
-def test_no_period_is_asked_of_a_table_without_times(steward, make, lake):
+def test_no_period_is_asked_of_a_table_without_times(steward, make_surveyed, lake):
     """Its map would be empty, and paid for."""
     del lake.columns["time"]
     lake.write()
-    dataset = make()
+    dataset = make_surveyed()
     for period in ({"since": "2026-01-01T00:00:00Z"}, {"until": "2026-01-01T00:00:00Z"}):
         with pytest.raises(ParameterError, match="no times"):
             lifecycle.request_release(steward, dataset, replace(REQUEST, **period))
@@ -381,10 +227,10 @@ def test_files_that_change_in_the_queue_give_the_charge_back(reserved, lake, clo
     verify(reserved.dataset)
 
 
-def test_lakes_have_places_of_their_own(make, steward, settings, clock):
+def test_lakes_have_places_of_their_own(make_surveyed, steward, settings, clock):
     settings.SOURCE_PLACES = 1
     settings.DRAW_PLACES = dict.fromkeys(settings.DRAW_PLACES, 1)
-    first, second = make("first"), make("second")
+    first, second = make_surveyed("first"), make_surveyed("second")
     stored = seed.make_dataset(steward, "stored")
     seed.add_checkins(stored)
     releases = [lifecycle.request_release(steward, each, REQUEST) for each in (first, second, stored)]
@@ -394,7 +240,7 @@ def test_lakes_have_places_of_their_own(make, steward, settings, clock):
     lifecycle.run(releases[0].pk)
     moments.tick()
     assert state_of(releases[1]) == "reserved"  # done, and not told yet
-    assert told(releases[0], clock) == "published"
+    assert public_state(releases[0], clock) == "published"
     moments.tick()
     assert state_of(releases[1]) == "spent"
 
@@ -404,7 +250,7 @@ def test_lakes_have_places_of_their_own(make, steward, settings, clock):
 
 def test_a_release_that_nobody_reads_is_put_off(spent, clock):
     visible_at = spent.visible_at
-    assert told(spent, clock) == "spent"
+    assert public_state(spent, clock) == "spent"
     assert spent.visible_at == visible_at + SLOT
     spent.dataset.refresh_from_db()
     assert spent.dataset.slot_doublings == 0
@@ -413,7 +259,7 @@ def test_a_release_that_nobody_reads_is_put_off(spent, clock):
 def test_a_lake_that_takes_longer_than_its_slot_doubles_the_next(spent, clock):
     visible_at = spent.visible_at
     assert source_readings.begin(spent.pk) is not None
-    assert told(spent, clock) == "spent"
+    assert public_state(spent, clock) == "spent"
     assert spent.visible_at == visible_at + 2 * SLOT
     spent.dataset.refresh_from_db()
     assert spent.dataset.slot_doublings == 1
@@ -427,7 +273,7 @@ def test_a_lake_that_is_asked_late_is_told_at_the_end_of_the_next_slot(spent, cl
     assert source_readings.claim(spent, tag)
     source = drawing_of(spent)
     assert visible_at - source.claimed_at < SLOT / 2
-    assert told(spent, clock) == "spent"
+    assert public_state(spent, clock) == "spent"
     assert spent.visible_at > visible_at
     spent.dataset.refresh_from_db()
     assert spent.dataset.slot_doublings == 0
@@ -439,7 +285,7 @@ def test_reading_again_does_not_count_as_having_begun_late(spent, clock):
     clock(spent.visible_at - timedelta(seconds=30))
     lifecycle.run(spent.pk)
     assert drawing_of(spent).state == "drawn"
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
 
 
 def test_an_analyst_sees_a_reading_as_queued(spent):
@@ -451,6 +297,6 @@ def test_an_analyst_sees_a_reading_as_queued(spent):
 def test_a_published_answer_is_given_again_whatever_became_of_the_files(spent, reading, clock, steward, lake):
     """Else it tells free of charge, as often as somebody asks, when the lake was written to."""
     lifecycle.run(spent.pk)
-    assert told(spent, clock) == "published"
+    assert public_state(spent, clock) == "published"
     lake.put_opt_outs(["a"])
     assert lifecycle.request_release(steward, spent.dataset, REQUEST) == spent

@@ -31,7 +31,7 @@ from mechanisms.check import ParameterError
 from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.samplers.discrete_laplace import discrete_laplace
-from tests.mechanisms.examples import SEED, make
+from tests.mechanisms.examples import SEED, in_turn, make
 
 USUAL = 4_000  # draws
 SMALL = {
@@ -214,12 +214,7 @@ def faulty(kind, relation, epsilon=2):
     return kind(relation=relation, epsilon=Fraction(epsilon), **parameters)
 
 
-# Long where a draw takes milliseconds.
-HONEST = [
-    pytest.param(name, relation, marks=[pytest.mark.long] * (name == "privtree"))
-    for name in SMALL
-    for relation in Relation
-]
+HONEST = in_turn(SMALL, lambda _name: Relation, long={"privtree"})  # whose draws take milliseconds
 
 
 @pytest.mark.parametrize(("name", "relation"), HONEST)

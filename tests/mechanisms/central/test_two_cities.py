@@ -7,7 +7,7 @@ from scipy.stats import binom
 from mechanisms.catalogue.registry import get
 from mechanisms.evaluation.earth_mover import block_sums
 from mechanisms.evaluation.seeded import SeededSource
-from tests.mechanisms.examples import NAMES, SEED, make, masses_for
+from tests.mechanisms.examples import NAMES, SEED, in_turn, make, masses_for
 
 RELEASES = 200  # of each city; one half trains the classifier
 LOW, HIGH = (int(binom.ppf(share, RELEASES, 0.5)) for share in (0.005, 0.995))  # 99 %
@@ -50,11 +50,7 @@ def hits(mechanism):
 SLOW = {"adaptive", "privtree"}  # a draw takes milliseconds
 LONG = {"dense-emd", "k-median", "shuffle-emd"}
 POWER = [pytest.param(name, marks=pytest.mark.long) if name in LONG | SLOW else name for name in NAMES]
-PAIRS = [
-    pytest.param(name, relation, marks=[pytest.mark.long] if name in LONG else [])
-    for name in NAMES
-    for relation in sorted(get(name).relations)
-]
+PAIRS = in_turn(NAMES, lambda name: get(name).relations, long=LONG)
 
 
 @pytest.mark.parametrize(("name", "relation"), PAIRS)
