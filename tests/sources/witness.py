@@ -50,7 +50,7 @@ def note(step, *facts):
 
 def write_down_steps():
     run_in_lake, read, ask, release, finish = (
-        lifecycle._run_in_lake,
+        lifecycle.run_in_lake,
         Draw.read,
         LakeSession.ask,
         Draw.release,
@@ -81,7 +81,7 @@ def write_down_steps():
         finish(*arguments)
         note("drawn")
 
-    lifecycle._run_in_lake, Draw.read, LakeSession.ask = noted_run, noted_read, noted_ask
+    lifecycle.run_in_lake, Draw.read, LakeSession.ask = noted_run, noted_read, noted_ask
     Draw.release, draws.finish = noted_release, noted_finish
 
 
