@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ingest.versions import surveys
 from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle

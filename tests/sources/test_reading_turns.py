@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ledger.verification import verify
 from heatmaps.models import SourceReading
 from heatmaps.releases import source_readings, sweep

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from heatmaps import queue
+from heatmaps.broker import queue
 from heatmaps.ledger.errors import SourceChanged
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Drawing, Release, SourceReading
