@@ -12,6 +12,8 @@ from heatmaps.exports.content import Released
 from heatmaps.exports.sheet_words import in_words
 from heatmaps.maps.document import frame
 from heatmaps.maps.scripts import DRAWER, SCRIPTS
+from heatmaps.origins.devices import DEVICES
+from heatmaps.origins.uploads import UPLOADS
 from heatmaps.result_kinds import kind_of_result
 
 STYLES: Final = ("leaflet/leaflet.css", "hazemap/map.css", "hazemap/standalone.css")
@@ -33,6 +35,7 @@ def write_html(released: Released, stream: BinaryIO) -> None:
         "frame": frame(),
         "table": kind.tabulated(released.result, released.region),
         "table_template": kind.table_template,
+        "origin": DEVICES if "collection" in released.sheet else UPLOADS,
         "script": script,
         "style": style,
         "script_digest": digest(script, "script"),

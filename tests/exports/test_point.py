@@ -93,6 +93,18 @@ def test_html_stands_alone_and_escapes_its_title():
     assert "http://" not in page.split("<main>")[1].split("<script>")[0]
 
 
+def test_html_says_what_the_point_is_the_mean_of():
+    stored = made()
+    moments = {"opens_at": "2026-11-20T10:00:00Z", "closes_at": "2026-11-20T11:00:00Z"}
+    operators = {"shuffler_operator": "A", "analyser_operator": "B", "page_sha384": "", "facts_sha256": "00"}
+    collection = {"question": "Where?", "round": 1, "reports": 20, "invitations": 30} | moments | operators
+    rounds = Released(result=POINT, region=OCEAN, sheet=stored.sheet | {"collection": collection})
+    texts = [" ".join(written(".html", released).decode().split()) for released in (stored, rounds)]
+
+    assert "The mean of all people enrolled, each at the mean of their own check-ins." in texts[0]
+    assert "The mean of the places of all reports;" in texts[1]
+
+
 def test_the_document_has_data_and_scripts_of_ours_and_no_inline_style():
     page = document(point_parts(POINT, OCEAN), nonce="n0nce", title=ATTACK)
     assert "<script>document.title" not in page
