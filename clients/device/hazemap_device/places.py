@@ -42,7 +42,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A public rectangle in degrees."""
+    """Bounds a public rectangle in degrees."""
 
     west: float
     south: float

@@ -1,4 +1,4 @@
-"""The two axes of a region in squares: what a place counts on each."""
+"""Lays the two axes of a region in squares: what a place counts on each."""
 
 from dataclasses import dataclass
 from typing import Final, Self

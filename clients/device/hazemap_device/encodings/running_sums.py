@@ -9,7 +9,7 @@ from hazemap_device.random_words import WordSource, uniform_below
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningSums:
-    """`count` numbers of `width` bytes each, big-endian and never falling, from byte `start` of a table."""
+    """Reads `count` big-endian numbers of `width` bytes, never falling, from byte `start` of a table."""
 
     table: bytes = field(repr=False)
     count: int

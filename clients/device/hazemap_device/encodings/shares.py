@@ -21,7 +21,7 @@ MOST_SHARES: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(Encoding):
-    """A coordinate for every cell of every level, and so many shares of each."""
+    """Sends a coordinate for every cell of every level, and so many shares of each."""
 
     kind: ClassVar[str] = "shares"
     takes_many: ClassVar[bool] = True
