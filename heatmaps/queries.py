@@ -48,7 +48,7 @@ LONGEST_SEARCH: Final = 120  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLine:
-    """An odometer: exact decimals, and for its bar percentages of the limit as plain decimals."""
+    """Shows an odometer: exact decimals, and for its bar percentages of the limit as plain decimals."""
 
     kind: AccountKind
     title: str

@@ -42,7 +42,7 @@ _MALFORMED: Final = (
 
 
 class MessageError(ValueError):
-    """A message is none of those that are sent here; it is not shown, as its sender may be anybody's."""
+    """Refuses a message that is none of those sent here; it is not shown, as its sender may be anybody's."""
 
     def __init__(self) -> None:
         super().__init__("a child or its parent sent something else than a message")

@@ -34,7 +34,7 @@ WEEKS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class City:
-    """Public parameters of one synthetic city; equal ones give equal check-ins."""
+    """Holds public parameters of one synthetic city; equal ones give equal check-ins."""
 
     persons: int
     checkins: int

@@ -61,7 +61,7 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyCalibration:
-    """`unit` is what the guarantee's metres stand for."""
+    """Describes a calibrated mechanism; `unit` is what the guarantee's metres stand for."""
 
     unit: str
     parameters: dict[str, object]

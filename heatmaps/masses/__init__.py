@@ -1,4 +1,4 @@
-"""Read masses, records and means of persons.
+"""Reads masses, records and means of persons.
 
 Flat mechanisms weigh a person's check-ins *inside* a data slice 1 together (`docs/explanation/law.md`,
 "Mass"): inside the region, or the rectangle of it, and inside the period, where check-ins without a

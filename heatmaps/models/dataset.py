@@ -1,4 +1,4 @@
-"""A dataset's public facts, its members and its data versions."""
+"""Keeps a dataset's public facts, its members and its data versions."""
 
 from datetime import datetime
 from typing import ClassVar

@@ -17,7 +17,7 @@ ONLY_DEVICES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices(Origin):
-    """A round is drawn by its devices: reading their reports takes no place of a draw."""
+    """Draws a round by its devices: reading their reports takes no place of a draw."""
 
     def slot_seconds(self, dataset: Any) -> float:
         seconds: float = settings.SLOT_SECONDS[dataset.row_capacity]

@@ -19,7 +19,7 @@ ONLY_ROUNDS: Final = "this dataset is filled by uploads; only a collection has r
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function of a room above, loaded when it is called."""
+    """Loads a function of a room above when it is called."""
 
     path: str
 

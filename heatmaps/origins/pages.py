@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tab:
-    """A tab of a dataset's pages."""
+    """Describes a tab of a dataset's pages."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Whom the sign-in provider means: links between its people and accounts here, made and unmade.
+"""Finds whom the sign-in provider means: links between its people and accounts here, made and unmade.
 
 Nobody is matched by an equal name or address: whoever is not linked is unknown. Between the provider and the
 page of ours that asks, whom it named is kept in the session for some minutes.

@@ -29,7 +29,7 @@ class SheetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultKind:
-    """One kind of result, from its files to its page.
+    """Describes one kind of result, from its files to its page.
 
     Functions of the rooms above stand here by their dotted names. They are loaded when somebody asks, as a
     child that writes files has no database, and most requests need no library that draws.

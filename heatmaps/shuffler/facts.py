@@ -18,7 +18,7 @@ _MOST_MOMENT: Final = 2**53
 
 
 class WrongFacts(Exception):  # noqa: N818 - reads as what it says
-    """`what`: the key of the facts that is wrong; never its value."""
+    """Refuses facts. `what`: the key of the facts that is wrong; never its value."""
 
     code = "wrong_facts"
 

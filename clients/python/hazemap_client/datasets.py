@@ -43,7 +43,7 @@ class Version(Component):
 
 
 class Survey(Component):
-    """Follows a data version that is made where check-ins stay in a lake; a worker looks at the table first."""
+    """Follows a data version of check-ins that stay in a lake: a worker looks at the table first."""
 
     state: str
     appears_at: datetime | None  # nothing: it failed

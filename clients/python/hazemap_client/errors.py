@@ -21,11 +21,11 @@ class HazemapError(Exception):
 
 
 class ConnectionFailed(HazemapError):
-    """Signals that no answer came."""
+    """Says that no answer came."""
 
 
 class BadAnswer(HazemapError):
-    """Signals an answer that is not one of a Hazemap server, is too large, or points to another address."""
+    """Says that the answer is not one of a Hazemap server, is too large, or points to another address."""
 
 
 class WaitedTooLong(HazemapError):
@@ -33,15 +33,15 @@ class WaitedTooLong(HazemapError):
 
 
 class UploadFailed(HazemapError):
-    """Signals that the server stored nothing of a file; the sentence says why."""
+    """Says that the server stored nothing of a file; the sentence says why."""
 
 
 class NotPublished(HazemapError):
-    """Signals that the release has no result: it is still queued, was cancelled, or has no result."""
+    """Says that the release has no result: it is still queued, was cancelled, or has no result."""
 
 
 class MissingExtra(HazemapError):
-    """Signals that a package is needed that is not installed."""
+    """Says that a package is needed that is not installed."""
 
 
 class FieldError(NamedTuple):
@@ -52,7 +52,7 @@ class FieldError(NamedTuple):
 
 
 class Refusal(HazemapError):
-    """Signals that the server refused; `code` is stable, `detail` is one sentence for people (RFC 9457)."""
+    """Says that the server refused; `code` is stable, `detail` is one sentence for people (RFC 9457)."""
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
         self.status = status
@@ -66,27 +66,27 @@ class Refusal(HazemapError):
 
 
 class InvalidRequest(Refusal):
-    """Signals that a value or a file is not allowed; `errors` names fields."""
+    """Says that a value or a file is not allowed; `errors` names fields."""
 
 
 class NotAuthenticated(Refusal):
-    """Signals that the token is missing, was revoked or has expired."""
+    """Says that the token is missing, was revoked or has expired."""
 
 
 class Forbidden(Refusal):
-    """Signals that your role, or the scope of the token, does not allow this."""
+    """Says that your role, or the scope of the token, does not allow this."""
 
 
 class NotFound(Refusal):
-    """Signals that it does not exist, or that you are not a member of its dataset."""
+    """Says that it does not exist, or that you are not a member of its dataset."""
 
 
 class Conflict(Refusal):
-    """Signals that it is not possible now."""
+    """Says that it is not possible now."""
 
 
 class BudgetExceeded(Conflict):
-    """Signals that a release costs more than a limit or your allowance has left.
+    """Says that a release costs more than a limit or your allowance has left.
     It holds exact amounts of one account.
     """
 
@@ -100,15 +100,15 @@ class BudgetExceeded(Conflict):
 
 
 class BudgetChanged(Refusal):
-    """Signals that somebody changed the budget since you read it: read it again."""
+    """Says that somebody changed the budget since you read it: read it again."""
 
 
 class RateLimited(Refusal):
-    """Signals that you ask too often; `retry_after_s` says how long to wait."""
+    """Says that you ask too often; `retry_after_s` says how long to wait."""
 
 
 class ServerFailed(Refusal):
-    """Signals that the server failed, or cannot answer now."""
+    """Says that the server failed, or cannot answer now."""
 
 
 _KINDS: Final[Mapping[str | int, type[Refusal]]] = {

@@ -1,4 +1,4 @@
-"""Which columns of a file hold a check-in, and their texts as checked values."""
+"""Finds which columns of a file hold a check-in, and checks their texts as values."""
 
 import re
 from dataclasses import dataclass

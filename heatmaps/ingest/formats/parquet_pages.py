@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file say they unpack to, read from their headers: nothing is unpacked.
+"""Reads what the pages of a Parquet file say they unpack to from their headers: nothing is unpacked.
 
 The file's own end says it, too, but nobody checks that it is true: memory is taken as the pages say. Their
 headers are structures of Thrift's compact protocol

@@ -1,4 +1,4 @@
-"""Check-ins of a file in batches of columns: streamed, in constant memory, its format told by its content.
+"""Reads a file's check-ins in batches of columns: streamed, in constant memory, its format told by content.
 
 | format | columns | may be gzip |
 | --- | --- | --- |

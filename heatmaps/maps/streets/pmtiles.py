@@ -33,7 +33,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """A file as it was when it was opened; `version` names its content in addresses and ETags."""
+    """Reads a file as it was when it was opened; `version` names its content in addresses and ETags."""
 
     path: Path
     version: str

@@ -1,4 +1,4 @@
-"""Form of a new dataset."""
+"""Asks for the facts of a new dataset."""
 
 import json
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""Field for how long check-ins are kept, alone or beside others."""
+"""Asks how long check-ins are kept, alone or beside others."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""Form of a new release, built from the catalogue."""
+"""Asks for a new release, in a form built from the catalogue."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict

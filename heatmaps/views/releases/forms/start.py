@@ -1,4 +1,4 @@
-"""What a new map starts from: a public map that fits the question, or nothing."""
+"""Asks what a new map starts from: a public map that fits the question, or nothing."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
