@@ -47,7 +47,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """How often each number was published in one half of the runs."""
+    """Counts how often each number was published in one half of the runs."""
 
     support: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -75,7 +75,7 @@ class _Half:
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """{y ≥ threshold} or {y ≤ threshold}; `swapped`: more likely on the other input."""
+    """Selects {y ≥ threshold} or {y ≤ threshold}; `swapped`: more likely on the other input."""
 
     threshold: int
     above: bool

@@ -48,14 +48,14 @@ Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
 
 
 class NoisySums(Protocol[Data_contra]):
-    """A mechanism that releases what follows from sums with noise."""
+    """Releases what follows from sums with noise."""
 
     def noisy_sums(self, data: Data_contra, rng: RandomSource, /) -> Sequence[SupportsFloat]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerBound:
-    """With probability `confidence`, the loss at the given delta is at least `epsilon`."""
+    """Bounds the loss at the given delta: it is at least `epsilon` with probability `confidence`."""
 
     epsilon: float
     confidence: float
@@ -265,7 +265,7 @@ def _persons_in(mechanism: HeatmapMechanism, persons: dict[int, int]) -> MassMap
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """{score ≥ threshold}, or its complement, on the input where it is more likely."""
+    """Selects {score ≥ threshold}, or its complement, on the input where it is more likely."""
 
     threshold: float
     above: bool

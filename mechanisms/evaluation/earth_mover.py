@@ -26,7 +26,7 @@ _LENGTH_UNITS: Final = 1 << 30  # of the longer step between neighbours
 
 
 class TransportError(RuntimeError):
-    """A solver stopped before the optimum; no number is returned then."""
+    """Says that a solver stopped before the optimum; no number is returned then."""
 
 
 def block_sums(dense: ArrayLike, blocks: int = BLOCKS) -> Dense:

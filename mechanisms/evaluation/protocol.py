@@ -1,4 +1,4 @@
-"""The heatmap paper's comparison (Ghazi et al. 2022, §4): released maps against the truth.
+"""Compares released maps with the truth as the heatmap paper does (Ghazi et al. 2022, §4).
 
 A trial draws persons of a place without replacement, cuts their records to it, lets each weigh 1, releases
 the sum and compares both maps after smoothing. Every mechanism and epsilon meets the same persons.

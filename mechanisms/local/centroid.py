@@ -1,4 +1,4 @@
-"""The central point of persons whose devices blur their own place, run on stored check-ins.
+"""Releases the central point of persons whose devices blur their own place, run on stored check-ins.
 
 Whoever runs it sees the check-ins: trust is CENTRAL, `simulated`. On devices nobody would have to be trusted.
 """
@@ -35,7 +35,7 @@ _AT_A_TIME: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoLocalCentroid(CentroidMechanism):
-    """The mean of n reports, each blurred by `geo-local`: two-sided geometric noise on columns and rows.
+    """Averages n reports, each blurred by `geo-local`: two-sided geometric noise on columns and rows.
 
     A report may lie outside the region, so that stopping at a border does not pull the mean inwards: the
     lattice is continued on every side until that next to never happens (`Device`).
@@ -159,7 +159,7 @@ class GeoLocalCentroid(CentroidMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Device:
-    """The noise of one axis, on a row of `side` squares: those of the region and `margin` on each side."""
+    """Draws the noise of one axis on a row of `side` squares: the region's and `margin` on each side."""
 
     margin: int
     side: int

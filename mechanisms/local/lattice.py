@@ -23,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
-    """`columns` × `rows` equal cells; lengths in metres of the region's projection.
+    """Divides a region into `columns` × `rows` equal cells; lengths in metres of its projection.
 
     `stretch` bounds projected distance / distance on the ground. `snapped` says that true places lie
     anywhere in the cells, so that two of them may be nearer than the centres of their cells.

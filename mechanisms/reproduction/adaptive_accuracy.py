@@ -1,4 +1,4 @@
-"""Measured accuracy of `adaptive` beside its baselines, and how the baselines were tuned.
+"""Measures the accuracy of `adaptive` beside its baselines, and tells how the baselines were tuned.
 
     python -m mechanisms.reproduction.adaptive_accuracy tune    FILE… --trials 24
     python -m mechanisms.reproduction.adaptive_accuracy compare FILE… --trials 120

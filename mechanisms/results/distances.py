@@ -19,7 +19,7 @@ _ALLOWED: Final = f"GeoJSON with 1 to {MOST_PLACES} points, in degrees"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPlace:
-    """A point with a name."""
+    """Holds a point with a name."""
 
     name: str
     at: Corner
@@ -37,7 +37,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Up to `MOST_PLACES` places."""
+    """Holds up to `MOST_PLACES` places."""
 
     places: tuple[NamedPlace, ...]
 
@@ -72,7 +72,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceDistances:
-    """Released mean distances of all persons to places, and how far off they may be, in metres.
+    """Holds released mean distances of all persons to places, and how far off they may be, in metres.
 
     Errors: ValueError for numbers that are no distances.
     """

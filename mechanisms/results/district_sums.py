@@ -25,7 +25,7 @@ Polygon: TypeAlias = Sequence[Ring]  # the first one outside, the others holes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistrictSum:
-    """People in a district."""
+    """Sums people in a district."""
 
     value: float  # persons
     error: float  # persons, standard error

@@ -1,4 +1,4 @@
-"""What was measured for a map, with its noise: a later map of the same data can count it in."""
+"""Keeps what was measured for a map, with its noise: a later map of the same data can count it in."""
 
 import struct
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _MOST_PARTS: Final = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurement:
-    """Noisy masses of disjoint nodes of a binary tree that together are its root, all with the same noise."""
+    """Holds noisy masses of disjoint nodes of a binary tree, together its root, all with the same noise."""
 
     scale_persons: float  # of the Laplace noise
     depths: NDArray[np.uint8] = field(repr=False)  # (k,)

@@ -1,4 +1,4 @@
-"""A region as a square lattice: what a move in metres becomes in steps, and where a sum of steps lies."""
+"""Lays a square lattice over a region: what a move in metres becomes in steps, where a sum of steps lies."""
 
 import math
 from dataclasses import dataclass

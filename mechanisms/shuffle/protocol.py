@@ -1,4 +1,4 @@
-"""A private sum in three separate pieces: randomise on the device, shuffle every bit, analyse."""
+"""Sums privately in three separate pieces: randomise on the device, shuffle every bit, analyse."""
 
 from fractions import Fraction
 from typing import Final, Protocol
@@ -19,7 +19,7 @@ STEPS: Final = 2.0**40  # exact rationals that floating-point results are rounde
 
 
 class ShuffledSum(Protocol):
-    """The sum of whole numbers from 0 to `domain`, one a person.
+    """Sums whole numbers from 0 to `domain`, one a person.
 
     `persons` is the least number of honest participants for which the guarantee was computed. Fewer: nothing
     is published. More: what the others send is independent of any one person's bits and is added to them, so

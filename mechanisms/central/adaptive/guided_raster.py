@@ -30,7 +30,7 @@ _WHOLE: Final = 1 - 1e-9  # of a rectangle, but for rounding
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EvenSquares:
-    """Quadtree cells each of which lies in one rectangle, evenly filled."""
+    """Holds quadtree cells each of which lies in one rectangle, evenly filled."""
 
     levels: NDArray[np.uint8] = field(repr=False)  # (k,)
     prefixes: Integers = field(repr=False)  # (k,)

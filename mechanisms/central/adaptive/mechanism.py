@@ -35,7 +35,7 @@ def takes_guide(relation: Relation, epsilon: Fraction, expected_persons: int) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive(GuessedPersons):
-    """A cut of the quadtree that is fine where people are, all of its cells measured, and one posterior map.
+    """Measures all cells of a cut of the quadtree, fine where people are, and makes one posterior map.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. A cut's cells are
     disjoint, so however a person's mass is spread, its vector of true masses changes by at most 1 in L1

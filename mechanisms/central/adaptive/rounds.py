@@ -26,7 +26,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class Cells(Protocol):
-    """Disjoint cells that together are the region: leaves of a binary tree, in order."""
+    """Holds disjoint cells that together are the region: leaves of a binary tree, in order."""
 
     @property
     def nodes(self) -> Nodes: ...
@@ -51,7 +51,7 @@ class NoisyRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyRounds(GuessedPersons):
-    """All cells of one partition or of several are measured, each for its share of epsilon."""
+    """Measures all cells of one partition or of several, each for its share of epsilon."""
 
     round_shares: ClassVar[tuple[Fraction, ...]]
     earlier: Measurements | None = None  # of the same masses, public already

@@ -1,4 +1,4 @@
-"""Two rounds: a plain grid, then a cut that is fine where the first round found mass."""
+"""Measures in two rounds: a plain grid, then a cut that is fine where the first round found mass."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +28,7 @@ MOST_CELLS: Final = 2**14  # of the second cut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoRounds(SquareRounds):
-    """All cells of a plain grid are measured, then all cells of a cut that is fine where mass was found.
+    """Measures all cells of a plain grid, then all cells of a cut that is fine where mass was found.
 
     Guarantee: the first cut follows from public numbers. The second is a function of the first round's noisy
     values: given these it is fixed, and the bound of one measured cut holds for each fixed cut, so the pair

@@ -1,4 +1,4 @@
-"""One central point of all persons, drawn from a net of candidates that the region alone fixes."""
+"""Draws one central point of all persons from a net of candidates that the region alone fixes."""
 
 import math
 from bisect import bisect_right
@@ -32,7 +32,7 @@ _PART: Final = Fraction(1, 1 << PART_BITS)  # of a step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exponential(CentroidMechanism):
-    """The mean of the persons' record means is measured against a net; near candidates are likelier.
+    """Measures the mean of the persons' record means against a net; near candidates are likelier.
 
     Candidate y is drawn with probability W(ρ(x, y)) / Σ W, where x is the mean, ρ the distance in metres
     of the region's projection and W the integer weights of `weight_table`, about exp(-αρ/2).

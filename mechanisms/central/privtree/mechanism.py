@@ -1,4 +1,4 @@
-"""PrivTree: a quadtree that grows where noisy masses are large, at a cost that does not grow with depth."""
+"""Grows a quadtree where noisy masses are large, at a cost that does not grow with depth (PrivTree)."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

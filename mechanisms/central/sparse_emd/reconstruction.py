@@ -15,7 +15,7 @@ from mechanisms.results.significance import numbered
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Leaves:
-    """The disjoint regions that make up the map: one unknown mass each, coarse to fine."""
+    """Holds the disjoint regions that make up the map: one unknown mass each, coarse to fine."""
 
     levels: NDArray[np.int64]
     prefixes: NDArray[np.int64]
@@ -24,7 +24,7 @@ class _Leaves:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Programme:
-    """min cost · (x, over, under) with sums · (x, over, under) = measured, all variables ≥ 0."""
+    """States min cost · (x, over, under) with sums · (x, over, under) = measured, all variables ≥ 0."""
 
     cost: NDArray[np.float64]
     sums: csc_array

@@ -27,7 +27,7 @@ _DOWN: Final = 1 - 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """Public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
+    """Holds public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
 
     lattice: Lattice
     persons: int
@@ -64,7 +64,7 @@ class Requirement:
 
 
 class Fitted(NamedTuple):
-    """`rate` is certified: a change of reports at losses s_i costs at most rate · Σ s_i (`group.py`)."""
+    """Certifies `rate`: a change of reports at losses s_i costs at most rate · Σ s_i (`group.py`)."""
 
     decay_per_m: Fraction
     rate: Fraction

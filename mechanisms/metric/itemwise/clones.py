@@ -62,7 +62,7 @@ Floats = NDArray[np.float64]
 
 
 class Coins(NamedTuple):
-    """The law of C in bins: their lower ends, and bounds on their probabilities."""
+    """Holds the law of C in bins: their lower ends, and bounds on their probabilities."""
 
     counts: Floats
     probabilities: Floats
@@ -81,7 +81,7 @@ class Coins(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clones:
-    """`items` shuffled reports, each of loss at most `cap`. Errors: ValueError out of range.
+    """Accounts for `items` shuffled reports, each of loss at most `cap`. Errors: ValueError out of range.
 
     `plain` are those of the paper, for comparison: probability e^−cap whatever the loss that is hidden.
     """

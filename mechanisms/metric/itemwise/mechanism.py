@@ -1,4 +1,4 @@
-"""A map of check-ins that are sampled, blurred one by one and shuffled: emd-itemwise for stored records."""
+"""Releases maps of check-ins sampled, blurred one by one and shuffled: emd-itemwise for stored records."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

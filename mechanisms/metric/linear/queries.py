@@ -29,7 +29,7 @@ Ring: TypeAlias = tuple[tuple[float, float], ...]
 
 
 class LinearQuery(Protocol):
-    """A frozen value of public parameters."""
+    """Asks a linear question: a frozen value of public parameters."""
 
     @property
     def dimensions(self) -> int:
@@ -75,7 +75,7 @@ class MeanLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanDistance:
-    """Great-circle distances in metres to given places (latitude, longitude in degrees).
+    """Measures great-circle distances in metres to given places (latitude, longitude in degrees).
 
     By the triangle inequality each is 1-Lipschitz in great circles, d of them √d together; a great circle
     of the sphere is at most `SPHERE_STRETCH` times as long as the geodesic on the ground.
@@ -183,8 +183,9 @@ class RegionFractions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionDistances:
-    """Straight distances in a region's projection to places (latitude, longitude) in it, as parts of its
-    diameter; the mean of check-ins' values is thus from 0 to 1.
+    """Measures straight distances in a region's projection to places (latitude, longitude) in it.
+
+    They are parts of its diameter; the mean of check-ins' values is thus from 0 to 1.
 
     By the triangle inequality each is 1-Lipschitz in metres of the projection, before the division. Towards
     or away from places that lie in one direction all change at once, so that no k below d will do.

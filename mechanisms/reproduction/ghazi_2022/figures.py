@@ -53,7 +53,7 @@ _SYNTHETIC: Final = "synthetic mixtures of Gaussians, 200 persons, ε = 1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigurePoint:
-    """One place on the horizontal axis, with what is the same for all mechanisms there."""
+    """Holds one place on the horizontal axis, with what is the same for all mechanisms there."""
 
     x: float
     places: Sequence[CheckInPlace] = field(repr=False)

@@ -21,7 +21,7 @@ FOLDER: Final = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource:
-    """Origin of a table: the experiment of the registry that wrote it, on what, and when."""
+    """Names the origin of a table: the experiment of the registry that wrote it, on what, and when."""
 
     experiment: str
     data: str
