@@ -30,7 +30,7 @@ class Trust(StrEnum):
 
 
 class RelationMismatch(ValueError):  # noqa: N818 - reads as the other domain errors do
-    """Guarantees under different neighbouring relations have no sum."""
+    """Refuses to add guarantees under different neighbouring relations, which have no sum."""
 
     code = "relation_mismatch"
 

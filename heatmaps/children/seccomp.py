@@ -94,7 +94,7 @@ def _steps(*, writes: bool) -> Iterator[_Step]:
 
 
 def _limit_steps(number: int, limits: Sequence[Sequence[_Word]], refusal: int) -> Iterator[_Step]:
-    """Steps that allow a call where all words of one limit are as they must be."""
+    """Returns steps that allow a call where all words of one limit are as they must be."""
     tries = [[step for word in limit for step in _compared(word)] for limit in limits]
     for steps in tries:
         left = len(steps) + 1

@@ -84,7 +84,10 @@ def _private(path: Path) -> Path:
 
 
 def _is_key(path: Path) -> bool:
-    """Workers write into the first folder: a link there, or a pipe, is none of web's keys."""
+    """Tells whether it is a key of web's.
+
+    Workers write into the first folder: a link there, or a pipe, is none.
+    """
     return path.is_file() and not path.is_symlink()
 
 

@@ -43,7 +43,7 @@ class City:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CheckIns:
-    """Columns of shape `(checkins,)`, ordered by time."""
+    """Holds columns of shape `(checkins,)`, ordered by time."""
 
     persons: Integers  # 0 to persons - 1
     times: Integers  # epoch seconds

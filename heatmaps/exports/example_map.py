@@ -79,7 +79,7 @@ def example(dataset: Dataset, parameters: Mapping[str, str]) -> Example | None:
 
 
 def opened(example: Example, *, look: str) -> BinaryIO:
-    """Its picture as PNG, at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
+    """Opens its picture as PNG, at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
 
     def make(stream: BinaryIO) -> None:
         with turn():

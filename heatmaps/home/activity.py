@@ -101,7 +101,7 @@ def waits_for_operator(person: User) -> bool:
 
 
 def open_links() -> QuerySet[Invitation]:
-    """Invitations to the server that nobody has used yet, for administrators."""
+    """Returns invitations to the server that nobody has used yet, for administrators."""
     return invitations.open_invitations(None)
 
 

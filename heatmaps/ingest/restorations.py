@@ -37,7 +37,7 @@ class NothingRestored(LedgerError):
 
 
 class NeedsVersion(LedgerError):
-    """Versions of a lake from before the restore may have people who opted out there since."""
+    """Says that versions of a lake from before the restore may have people who opted out there since."""
 
     code = "needs_version"
 

@@ -88,7 +88,7 @@ def stored_uploads() -> list[UUID]:
 
 
 def age_seconds(path: Path) -> float:
-    """Seconds since a file was last written; 0 when it is gone."""
+    """Returns seconds since a file was last written; 0 when it is gone."""
     with contextlib.suppress(FileNotFoundError):  # another sweep was faster
         return time.time() - path.stat().st_mtime
     return 0

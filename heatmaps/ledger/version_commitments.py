@@ -97,7 +97,7 @@ def check_bound(dataset: Dataset, number: int, bound: dict[int, str]) -> None:
 
 
 def _bound(dataset: Dataset) -> dict[int, str]:
-    """Commitments by the number of their version. Errors: `VersionChanged` where one has two."""
+    """Returns commitments by the number of their version. Errors: `VersionChanged` where one has two."""
     bound: dict[int, str] = {}
     rows = Event.objects.filter(dataset=dataset.pk, kind__in=[VERSION, BOUND]).order_by("sequence")
     for text in rows.values_list("after", flat=True):

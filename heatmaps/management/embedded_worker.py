@@ -116,7 +116,7 @@ class Worker:
 
 
 class Tasks:
-    """Threads of one process for its tasks: draws have theirs, all the others share one."""
+    """Runs tasks in threads of one process: draws have theirs, all the others share one."""
 
     def __init__(self, app: Celery) -> None:
         self._app = app

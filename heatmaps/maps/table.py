@@ -40,7 +40,7 @@ class MapTable:
 
 
 def map_table(heatmap: Heatmap, region: Region) -> MapTable:
-    """Its `TABLE_ROWS` greatest regions, or centres."""
+    """Returns its `TABLE_ROWS` greatest regions, or centres."""
     return MapTable(
         rows=top_regions(heatmap, region, most=TABLE_ROWS),
         centres=len(centres_of(heatmap, region)),

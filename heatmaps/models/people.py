@@ -1,4 +1,4 @@
-"""Tables of accounts beside Django's own, and of links that work once."""
+"""Keeps tables of accounts beside Django's own, and of links that work once."""
 
 import uuid
 from typing import Final

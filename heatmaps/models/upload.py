@@ -1,4 +1,4 @@
-"""Uploads and the check-ins they carry."""
+"""Keeps uploads and the check-ins they carry."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reports of people's devices: they blur before they send, in rounds that a steward plans."""
+"""Gathers reports of people's devices: they blur before they send, in rounds that a steward plans."""
 
 from dataclasses import dataclass
 from operator import attrgetter

@@ -158,7 +158,7 @@ def is_behind() -> bool:
 
 
 def lost_charges() -> dict[int, int | None]:
-    """Units by account id of the releases that were recorded and that the database lacks; None: no bound.
+    """Returns units by account id of the releases that were recorded but the database lacks; None: no bound.
 
     Whatever it has, queued or ended, kept its own charge; what it gave back, as it did not know of the draw,
     is lost.
@@ -172,7 +172,10 @@ def lost_charges() -> dict[int, int | None]:
 
 
 def _lost() -> list[dict[str, Any]]:
-    """Intents since the last resumption that the database knows, which may have been committed, each once."""
+    """Returns intents since the last resumption that the database knows, each once.
+
+    They may have been committed.
+    """
     lost: dict[str, dict[str, Any]] = {}
     with _journals() as journals:
         for journal in journals:

@@ -1,4 +1,4 @@
-"""Mechanisms that take long to calibrate are calibrated by children, under a time limit, and remembered.
+"""Calibrates mechanisms that take long in children, under a time limit, and remembers them.
 
 Who asks has one such question at a time. All of it depends on public parameters and on how busy the machine
 is, never on data.

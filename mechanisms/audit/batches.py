@@ -32,7 +32,7 @@ Gain: TypeAlias = Callable[[Interval, Interval], float]  # of (likely, rare)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runs:
-    """Numbers published in independent runs on one input, or on it tilted by θ."""
+    """Holds numbers published in independent runs on one input, or on it tilted by θ."""
 
     values: NDArray[np.int64] = field(repr=False)  # (draws,)
     tilt: float = 0.0  # θ

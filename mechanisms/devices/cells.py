@@ -1,4 +1,4 @@
-"""Maps of devices that blur their own place: what the local mechanisms are to a round."""
+"""Plans maps of devices that blur their own place: what the local mechanisms are to a round."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

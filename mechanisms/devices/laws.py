@@ -60,7 +60,7 @@ class CellLaw(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AxesLaw:
-    """Columns and rows by themselves: `(side, side)` probabilities of reports (columns) by cell (rows)."""
+    """Moves columns and rows by themselves: `(side, side)` probabilities, columns reported, rows true."""
 
     level: int
     across: Floats = field(repr=False)

@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]  # (trials done, of how many)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """Settings that are the same for every mechanism. Errors: `ParameterError`.
+    """Holds settings that are the same for every mechanism. Errors: `ParameterError`.
 
     Smoothing cuts off what leaves the grid and normalises again. The earth mover's distance is taken on
     32 × 32 blocks, or with `exact` on the full grid.
@@ -59,7 +59,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRow:
-    """Means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
+    """Holds means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
 
     mechanism: str
     epsilon: float
@@ -131,7 +131,7 @@ def _check(
 
 
 class Trial:
-    """Persons drawn from a place, and the truth about them."""
+    """Holds persons drawn from a place, and the truth about them."""
 
     def __init__(self, *, place: CheckInPlace, repetition: int, protocol: Protocol) -> None:
         self.place, self.repetition, self.protocol = place, repetition, protocol

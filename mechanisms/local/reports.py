@@ -40,7 +40,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalMechanism(ABC):
-    """Cells of true places in, cells to be reported out: each row by itself, on the person's device.
+    """Turns cells of true places into cells to report: each row by itself, on the person's device.
 
     `decay_per_m` shapes the table; what the table costs is measured on its integers (`costs`).
     `max_reports` is how many reports of one person `guarantee` covers together.

@@ -1,4 +1,4 @@
-"""Guides for comparisons: who released the map that a trial's map begins from."""
+"""Provides guides for comparisons: who released the map that a trial's map begins from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

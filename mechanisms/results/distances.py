@@ -1,4 +1,4 @@
-"""Places that people name: points in degrees, in one exact spelling; and released mean distances to them."""
+"""Holds places that people name, points in degrees in one exact spelling, and released mean distances."""
 
 import hashlib
 import json

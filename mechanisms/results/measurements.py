@@ -33,7 +33,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
-    """Measurements of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
+    """Holds measurements of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
 
     parts: tuple[Measurement, ...]
     grid_level: int = 0  # of the guide's tree

@@ -1,4 +1,4 @@
-"""Zones that people draw: named polygons in degrees, in one exact spelling; and released shares in them."""
+"""Holds zones that people draw, named polygons in degrees in one exact spelling, and released shares."""
 
 import hashlib
 import json

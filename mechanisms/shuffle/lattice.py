@@ -16,7 +16,7 @@ ROOT_TWO: Final = Fraction(14142135623731, 10**13)  # above √2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisLattice:
-    """Squares of `cell_m` metres in the region's projection, counted from its west and south borders."""
+    """Counts squares of `cell_m` metres in the region's projection from its west and south borders."""
 
     region: Region
     cell_m: Fraction

@@ -141,7 +141,7 @@ class Odometer:
             )
 
     def pending(self, round_id: str) -> list[Pending]:
-        """Packets of a round that are to be sent (again), oldest first."""
+        """Returns packets of a round that are to be sent (again), oldest first."""
         with self._database() as database:
             rows = database.execute(
                 "SELECT id, address, packet, invitation FROM reports WHERE round = ? AND packet IS NOT NULL"

@@ -68,7 +68,7 @@ class Token(httpx.Auth):
 
 
 class Connection:
-    """Requests to one server; safe ones, and those that cannot count twice, are repeated."""
+    """Sends requests to one server; safe ones, and those that cannot count twice, are repeated."""
 
     url = ""  # also of one that could not be made: a traceback may show it
 

@@ -1,4 +1,4 @@
-"""Refusals of a server, and what can go wrong on the way to it."""
+"""Defines refusals of a server, and what can go wrong on the way to it."""
 
 # ruff: noqa: N818 - domain words; `except BudgetExceeded` says what happened
 

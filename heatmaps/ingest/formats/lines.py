@@ -1,4 +1,4 @@
-"""Bytes of a text file, plain or gzip, as lines of text: streamed, bounded, refused when they are neither."""
+"""Reads a text file, plain or gzip, as lines: streamed, bounded, refused when it is neither."""
 
 import codecs
 import io
@@ -121,7 +121,7 @@ class Lines:
         raise ReaderError("line_too_long", message)
 
     def _contents(self) -> Iterator[bytes]:
-        """Blocks of the text's bytes."""
+        """Yields blocks of the text's bytes."""
         blocks = self._raw()
         first = next(blocks, b"")
         blocks = itertools.chain([first], blocks)

@@ -92,7 +92,7 @@ class _Compact:
         self._content = content
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Its fields by number: whole numbers and structures; of everything else None."""
+        """Reads its fields by number: whole numbers and structures; of everything else None."""
         fields, number = dict[int, Any](), 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._zigzag()

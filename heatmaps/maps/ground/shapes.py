@@ -82,7 +82,7 @@ class Shapes:
 
 
 def snapped(outline: Outline, unit: int) -> Outline:
-    """Its points on a coarser lattice, those that fall together once."""
+    """Returns its points on a coarser lattice, those that fall together once."""
     coarse = (outline + unit // 2) // unit
     moves = np.any(np.diff(coarse, axis=0) != 0, axis=1)
     return np.asarray(coarse[np.r_[True, moves]] * unit, np.int32)

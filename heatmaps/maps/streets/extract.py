@@ -133,7 +133,7 @@ def _beside(line: Any, side: int) -> NDArray[np.float64]:
 
 
 def areas(geometry: Any) -> Any:
-    """Its polygons; lines and points are left where polygons touch themselves or a border."""
+    """Returns its polygons; lines and points are left where polygons touch themselves or a border."""
     parts = [part for part in _parts(geometry) if part.geom_type == "Polygon"]
     return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
 

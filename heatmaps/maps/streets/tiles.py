@@ -115,7 +115,7 @@ def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
 
 
 def _mercator(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Degrees to a square of side 1, from the north-west."""
+    """Projects degrees to a square of side 1, from the north-west."""
     lon, lat = points.T
     sine = np.sin(np.radians(np.clip(lat, -85.05, 85.05)))
     return np.column_stack((lon / 360 + 0.5, 0.5 - np.log((1 + sine) / (1 - sine)) / (4 * np.pi)))

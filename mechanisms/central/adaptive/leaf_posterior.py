@@ -23,7 +23,7 @@ _WITHIN_TWO: Final = 2.0569
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Intervals of cells' masses, in noise scales, and how likely the cells are empty."""
+    """Holds intervals of cells' masses, in noise scales, and how likely the cells are empty."""
 
     low: Floats = field(repr=False)  # (k,) ends of 95 % intervals
     high: Floats = field(repr=False)  # (k,)

@@ -1,4 +1,4 @@
-"""Maps that are fine where people are, by one walk with tokens or by two rounds, as public numbers say."""
+"""Releases maps fine where people are, by one walk with tokens or two rounds, as public numbers say."""
 
 from dataclasses import dataclass, fields
 from fractions import Fraction

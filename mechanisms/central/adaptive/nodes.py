@@ -1,4 +1,4 @@
-"""Nodes of a binary tree by depth and code."""
+"""Holds nodes of a binary tree by depth and code."""
 
 from dataclasses import dataclass, field
 from typing import Self

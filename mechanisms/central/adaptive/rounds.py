@@ -1,4 +1,4 @@
-"""Rounds of noisy masses over disjoint cells, and what is kept of them for later maps of the same data."""
+"""Measures noisy masses over disjoint cells in rounds, and what later maps of the same data keep of them."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -159,7 +159,7 @@ class NoisyRounds(GuessedPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SquareRounds(NoisyRounds):
-    """Rounds over cuts of the quadtree."""
+    """Measures over cuts of the quadtree."""
 
     is_raised: ClassVar[bool]  # as in `tree_posterior.posterior`
 

@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Beliefs about the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
+    """Holds beliefs about the leaves, the finest of all measured nodes; masses in the measurements' unit."""
 
     nodes: Nodes
     mean: Floats = field(repr=False)  # (k,)
@@ -254,7 +254,7 @@ def averaged_laplace(grid: Floats, noisy: Floats) -> Floats:
 
 
 class _Pairs:
-    """Messages of two children at all pairs of a table: (p, nodes) in both orders."""
+    """Returns messages of two children at all pairs of a table: (p, nodes) in both orders."""
 
     def __init__(self, table: SplitTable, below: Floats, children: Integers) -> None:
         size = table.grid.size

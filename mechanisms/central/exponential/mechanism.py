@@ -134,7 +134,7 @@ class Exponential(CentroidMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Law:
-    """Probabilities of the candidates of a net, as integer weights."""
+    """Holds probabilities of the candidates of a net, as integer weights."""
 
     net: Net
     last: int  # what every candidate weighs at least

@@ -1,4 +1,4 @@
-"""Centres that people are near to, and their areas: k-median on the sparse reconstruction."""
+"""Finds centres that people are near to, and their areas: k-median on the sparse reconstruction."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final

@@ -177,7 +177,7 @@ class LinearAnswers(RecordMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AnswerPlan:
-    """Values that follow from public parameters; lengths of answers in PARTS, in the norm of the noise."""
+    """Holds what follows from public parameters; lengths of answers in PARTS, in the norm of the noise."""
 
     level: int
     laplace: bool

@@ -53,7 +53,7 @@ class LinearQuery(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanLocation:
-    """Metres east and north of the region's south-western corner, in its projection."""
+    """Returns metres east and north of the region's south-western corner, in its projection."""
 
     region: Region
 
@@ -108,7 +108,7 @@ class MeanDistance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionFractions:
-    """Shares of check-ins in some areas, each with a soft edge: 1 inside, falling to 0 over `margin_m`.
+    """Measures shares of check-ins in some areas with soft edges: 1 inside, falling to 0 over `margin_m`.
 
     An area is a ring of corners (east, north) in metres of the region's projection. f of one area falls by
     1/margin a metre. Of several, only those change that are nearer than the margin: at most as many as there

@@ -1,4 +1,4 @@
-"""Shares of people in zones with soft edges: emd-linear for region fractions, as a release of its own."""
+"""Releases shares of people in zones with soft edges: emd-linear for region fractions."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Persons in the paper's rectangle around Austin, and central points of them with and without snapping."""
+"""Reads persons in the paper's rectangle around Austin; central points with and without snapping."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Examples 6.1 to 6.4 of the metric geometry paper, and what private mechanisms on a grid could reach."""
+"""Computes Examples 6.1 to 6.4 of the metric geometry paper: what private grid mechanisms could reach."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Figures 1, 2, 4 to 7, 10 and 11 of Ghazi et al. 2022: accuracy by ε, persons, resolution and sparsity."""
+"""Draws Figures 1, 2, 4-7, 10, 11 of Ghazi et al. 2022: accuracy by ε, persons, resolution and sparsity."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Tables that experiments wrote, kept for the product's pages: derived figures, no check-ins.
+"""Keeps tables that experiments wrote for the product's pages: derived figures, no check-ins.
 
 Each CSV file beside this one is what its command wrote, unchanged; to renew one, run the command and copy the
 file here, with a new date in `experiments.toml`.
@@ -35,7 +35,7 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTable:
-    """Rows that were kept, and where they come from."""
+    """Holds rows that were kept, and where they come from."""
 
     source: TableSource
     rows: tuple[Row, ...] = field(repr=False)

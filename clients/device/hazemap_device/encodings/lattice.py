@@ -1,4 +1,4 @@
-"""Cells of a lattice that a round reports, and the noise that moves them."""
+"""Lays out the lattice of cells that a round reports, and the noise that moves them."""
 
 from dataclasses import dataclass
 from typing import Final, Self

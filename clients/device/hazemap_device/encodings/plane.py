@@ -12,7 +12,7 @@ LARGEST_DOMAIN: Final = 10**4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane:
-    """Lengths in micrometres; values of an axis go from 0 to its domain."""
+    """Holds lengths in micrometres; values of an axis go from 0 to its domain."""
 
     width_um: int
     height_um: int
