@@ -60,7 +60,10 @@ class CellLaw(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AxesLaw:
-    """Moves columns and rows by themselves: `(side, side)` probabilities, columns reported, rows true."""
+    """Holds laws of columns and rows by themselves.
+
+    `(side, side)` probabilities of reports (columns) by cell (rows).
+    """
 
     level: int
     across: Floats = field(repr=False)

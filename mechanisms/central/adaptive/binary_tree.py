@@ -91,7 +91,7 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
 
 
 def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
-    """Returns Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
+    """Returns inverse-variance means of a node's own measurements and the sum of its children's estimates."""
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)

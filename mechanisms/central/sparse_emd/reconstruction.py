@@ -79,7 +79,7 @@ def _spread(leaves: _Leaves, persons: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
-    """Returns Left-out cells of every level, then the kept cells of the finest."""
+    """Returns left-out cells of every level, then the kept cells of the finest."""
     finest = measured[-1]
     prefixes = [level.cells[~level.is_selected] for level in measured] + [finest.cells[finest.is_selected]]
     levels = [level.level for level in measured] + [finest.level]
