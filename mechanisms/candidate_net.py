@@ -53,7 +53,7 @@ class Plane:
 
     @property
     def rounding_um(self) -> int:
-        """Returns what storing check-ins and rounding means can add to the distance of two records.
+        """Returns the most that storing check-ins and rounding means add to the distance of two records.
 
         Rounding the sides to micrometres stretches it by at most a micrometre each way.
         """

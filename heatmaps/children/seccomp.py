@@ -114,7 +114,7 @@ def _compared(word: _Word) -> Iterator[_Step]:
 
 
 def _limits(name: str, *, writes: bool) -> Sequence[Sequence[_Word]]:
-    """Returns what the arguments of a call must be: all words of one limit or of another."""
+    """Returns the limits of a call's arguments: all words of one limit must hold, or all of another."""
     itself, none_given = _Word(0, 0), (_Word(2, 0), _Word(2, 0, upper=True))
     return {
         "open": [[] if writes else [_Word(1, 0, _WRITING)]],

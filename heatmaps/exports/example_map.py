@@ -94,7 +94,7 @@ def is_kept(example: Example, *, look: str) -> bool:
 
 
 def draw_example(example: Example, rng: RandomSource) -> Heatmap:
-    """Returns what the mechanism releases of the made-up people."""
+    """Returns the mechanism's release of the made-up people."""
     entry = registry.get(example.mechanism)
     target = Target(
         relation=example.relation,

@@ -63,7 +63,7 @@ class Scene:
         return self.canvas.textbbox(**text)
 
     def pixel_of(self, *, lat: float, lon: float) -> tuple[float, float]:
-        """Returns where a point lies, in pixels from the left and the top."""
+        """Returns a point's pixel, from the left and the top."""
         x, y = position(self.view, lat=lat, lon=lon)
         return x * self.image.width, y * self.image.height
 

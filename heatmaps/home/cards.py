@@ -73,7 +73,7 @@ class Card:
 
     @property
     def link(self) -> Link | None:
-        """Returns what this person does next; None: nothing but to look."""
+        """Returns the link to this person's next step; None: nothing but to look."""
         words, tab = self.dataset.origin.words, self.dataset.origin.tab
         if tab is not None:
             return Link(address=tab.address, title=tab.title)

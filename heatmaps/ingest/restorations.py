@@ -68,7 +68,7 @@ class Charged:
 
 
 def charges_of(restoration: Restoration) -> list[Charged]:
-    """Returns what was charged for what may have been released, by account."""
+    """Returns the charges for what may have been released, by account."""
     rows = restoration.charges.order_by("account").values_list("account__kind", "amount")
     return [Charged(kind=AccountKind(kind), amount=amount) for kind, amount in rows]
 

@@ -56,7 +56,7 @@ def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Returns where an upload's file is while it is needed."""
+    """Returns the path of an upload's file while it is needed."""
     return Path(settings.UPLOAD_DIR) / f"{upload_id}{_RAW}"
 
 

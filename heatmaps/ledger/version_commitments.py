@@ -52,7 +52,7 @@ class Holdings:
 
 
 def fact(version: DataVersion) -> dict[str, str]:
-    """Returns what the event of a version says of what it holds. The caller holds the ledger's lock."""
+    """Returns the commitment that a version's event holds. The caller holds the ledger's lock."""
     return {FACT: commitment(Holdings.of(version.dataset_id), version.number)}
 
 

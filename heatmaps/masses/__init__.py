@@ -94,7 +94,7 @@ def of_items(
     level: int,
     data_slice: DataSlice = WHOLE,
 ) -> list[Result]:
-    """Returns what `work` makes of what `read_items` reads, of some of the persons after the other."""
+    """Applies `work` to what `read_items` reads, some persons after the others, and returns the results."""
     results: list[Result] = _reader(dataset).items(dataset, version, data_slice, work, level=level)
     return results
 

@@ -147,7 +147,7 @@ class Origin(ABC):
 
     @abstractmethod
     def slot_seconds(self, dataset: Any) -> float:
-        """Returns how long a draw stays unseen, before slots are doubled."""
+        """Returns the seconds for which a draw stays unseen, before slots are doubled."""
 
     @abstractmethod
     def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:

@@ -189,7 +189,7 @@ def _lost() -> list[dict[str, Any]]:
 
 
 def _resumed_at(lines: list[Line]) -> int:
-    """Returns where the last resumption ends whose mark the database has: another backup knows none."""
+    """Returns the end of the last resumption whose mark the database has: another backup knows none."""
     marks: dict[UUID, int] = {}
     is_next = False
     for at, line in enumerate(lines):
@@ -201,7 +201,7 @@ def _resumed_at(lines: list[Line]) -> int:
 
 
 def folders() -> list[Path]:
-    """Returns where this installation's record is, and its witness if there is one."""
+    """Returns the folders of this installation's record and, if there is one, of its witness."""
     roots = [settings.RECORD_DIR, settings.WITNESS_DIR]
     return [Path(root) / str(hold.installation().identity) for root in roots if root is not None]
 
@@ -227,7 +227,7 @@ def _compare(journals: list[Journal]) -> None:
 
 
 def _problem(journals: list[Journal]) -> HoldCause | None:
-    """Returns why nothing may be drawn; what is proved comes before what is only missing."""
+    """Returns the reason why nothing may be drawn; what is proved comes before what is only missing."""
     record = journals[0]
     if any(map(_lacks, journals)):
         return HoldCause.OLDER

@@ -100,7 +100,7 @@ def for_person(person_id: int) -> Iterator[None]:
 
 
 def calibrated(question: MechanismQuestion) -> Calibration:
-    """Returns what was remembered, or what a child computes. Errors: `ParameterError`, Busy."""
+    """Returns a remembered calibration, or one of a child. Errors: `ParameterError`, Busy."""
     key = question.key
     with _lock:
         answer = _remembered.get(key)

@@ -39,7 +39,7 @@ class GuideLine:
 
     @property
     def beside(self) -> str:
-        """Returns what a page says beside its title: the ε of a map that has a name, or what a file is cited
+        """Words the page's text beside its title: the ε of a map that has a name, or what a file is cited
         by."""
         if self.epsilon is not None:
             return "" if "ε" in self.title else f"ε {amount(self.epsilon)}"
@@ -47,7 +47,7 @@ class GuideLine:
 
 
 def guide_line(dataset: Dataset, start: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
-    """Returns what readers are told of a guide of a release of a dataset.
+    """Words the line about a guide of a release of a dataset.
 
     sha256: of the guide. member: whether the reader is a member of the dataset.
     """

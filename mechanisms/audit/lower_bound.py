@@ -84,8 +84,9 @@ def audit(
 def bound_of_runs(
     runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
 ) -> LowerBound:
-    """Returns what `audit` finds in runs made elsewhere:
-    features `(draws, f)` of independent runs on each input.
+    """Returns the bound that `audit` finds in runs made elsewhere.
+
+    They are features `(draws, f)` of independent runs on each input.
     """
     draws = len(runs_one)
     half = draws // 2
@@ -210,7 +211,7 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
 
 
 def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
-    """Returns what tells `neighbours` apart in the rounds, at any noise scale,
+    """Returns the features that tell `neighbours` apart in the rounds, at any noise scale,
     and the shape of the last one's cells.
 
     Of a round: Σ |noisy - second| - |noisy - first| over its cells, in persons, which is the log likelihood

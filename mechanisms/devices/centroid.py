@@ -112,7 +112,7 @@ class BitsPlan(ABC):
 
     @property
     def _places(self) -> dict[str, Json]:
-        """Returns what turns a place into squares."""
+        """Returns the facts that turn a place into squares."""
         return places_of(self.mechanism.lattice)
 
     @abstractmethod
@@ -125,8 +125,9 @@ class BitsPlan(ABC):
 
 
 def places_of(lattice: AxisLattice) -> dict[str, Json]:
-    """Returns what turns a place into squares. Errors:
-    `ParameterError` for squares of a part of a micrometre.
+    """Returns the facts that turn a place into squares.
+
+    Errors: `ParameterError` for squares of a part of a micrometre.
     """
     plane, cell_um = Plane(lattice.region), lattice.cell_m * MICRO
     if cell_um.denominator != 1:

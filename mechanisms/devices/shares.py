@@ -75,7 +75,7 @@ class SharesPlan:
 
     @property
     def spent_delta(self) -> Fraction:
-        """Returns what the round spends and what cutting the tables adds."""
+        """Returns the δ of the round and that of cutting the tables."""
         return Fraction(self.round.spent_delta) + table_charge(self.round, self.number_bytes)
 
     @property

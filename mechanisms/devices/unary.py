@@ -68,7 +68,7 @@ class UnaryPlan(BitsPlan):
 
     @property
     def spent_delta(self) -> Fraction:
-        """Returns what the mechanism spends and what rounding the table adds."""
+        """Returns the δ of the mechanism and that of rounding the table."""
         return Fraction(self.randomiser.delta) + table_charge(self.randomiser, self.number_bytes)
 
     @property

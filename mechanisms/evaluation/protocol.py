@@ -173,7 +173,7 @@ class Trial:
         return normalised(smooth_cut(dense, self.protocol.sigma))
 
     def released(self, mechanism: HeatmapMechanism) -> Heatmap:
-        """Returns what the mechanism makes of these persons, with a seed of its name and epsilon."""
+        """Returns the mechanism's map of these persons, with a seed of its name and epsilon."""
         rng = SeededSource(self.seed("noise", mechanism.name, str(mechanism.epsilon)))
         return mechanism.release(self.masses(mechanism.unit), rng)
 

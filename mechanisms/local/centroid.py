@@ -123,7 +123,7 @@ class GeoLocalCentroid(CentroidMechanism):
 
     @property
     def device(self) -> "Device":
-        """Returns what blurs one axis of a report."""
+        """Returns the device that blurs one axis of a report."""
         return _device(self)
 
     @property
@@ -168,7 +168,7 @@ class Device:
 
     @property
     def uniform(self) -> Fraction:
-        """Returns how often a report is a uniform square, whatever the place."""
+        """Returns the probability of a report being a uniform square, whatever the place."""
         return Fraction(self.side * self.table.uniform, self.table.total)
 
 
@@ -187,7 +187,7 @@ def _span(persons: int) -> Fraction:
 
 
 def _projected_m(region: Region, radius_m: Fraction) -> Fraction:
-    """Returns what a move of that many metres on the ground covers at most in the region's projection."""
+    """Returns the longest length, in the region's projection, of a move of that many metres on the ground."""
     plane = Plane(region)
     return min(
         radius_m * plane.stretch + Fraction(plane.rounding_um, MICRO), Fraction(plane.diameter_um, MICRO)

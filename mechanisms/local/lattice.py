@@ -91,7 +91,7 @@ class Lattice:
 
     @property
     def snap_m(self) -> Fraction:
-        """Returns what the centres' distance of two places can exceed the places' own by,
+        """Returns the most by which the centres' distance of two places exceeds the places' own,
         in straight lines.
         """
         return self.diagonal_m + self.rounding_m if self.snapped else Fraction(0)

@@ -166,7 +166,7 @@ def binned(
 
 
 def _signs(lattice: Lattice) -> Integers:
-    """Returns how many offsets stand behind an entry of the quadrant."""
+    """Returns the number of offsets behind each entry of the quadrant."""
     across, along = (np.where(np.arange(side) > 0, 2, 1) for side in (lattice.columns, lattice.rows))
     return np.outer(across, along)
 

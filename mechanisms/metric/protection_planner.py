@@ -64,7 +64,7 @@ def planned_alpha(wishes: Iterable[Wish]) -> Fraction:
 
 
 def spent(guarantee: Guarantee, wish: Wish, *, diameter_m: float = INFINITY) -> Exact:
-    """Returns what the change of a wish costs under a guarantee;
+    """Returns the cost of a wish's change under a guarantee;
     in a region nothing is moved beyond its diameter.
     """
     if diameter_m == INFINITY:

@@ -71,7 +71,7 @@ class RowKey:
 
     @property
     def bin_count(self) -> int:
-        """Returns how many bins there are."""
+        """Returns the number of bins."""
         return 1 if self.bins is None else self.bins.count
 
     @property

@@ -235,7 +235,7 @@ def _guided(results: Results) -> Iterator[str]:
 
 
 def _forecasts(results: Results) -> Iterator[str]:
-    """Yields how the forecast of public facts did, setting by setting."""
+    """Yields the fit of the forecast from public facts, setting by setting."""
     yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
     for (persons, epsilon), errors in _errors(results).items():
         within = coverage({(persons, epsilon): errors}, _forecast)

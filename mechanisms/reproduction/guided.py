@@ -68,7 +68,7 @@ class OtherService:
     check_ins: CheckIns
 
     def people(self, number: int) -> int:
-        """Returns how many it has in a place."""
+        """Returns the number of people it has in a place."""
         persons, lat, lon = self.check_ins
         return int(np.unique(persons[cell_numbers(lat, lon) == number]).size)
 

@@ -56,7 +56,7 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
 
 
 def _octaves(scale: Fraction) -> int:
-    """Returns how many octaves have all numbers up to `_FARTHEST` scales."""
+    """Returns the number of octaves that have all numbers up to `_FARTHEST` scales."""
     return int(_FARTHEST * scale).bit_length()
 
 

@@ -44,7 +44,7 @@ class AxisLattice:
 
     @property
     def offset_m(self) -> Fraction:
-        """Returns what rounding means and sums can add to a move on the ground.
+        """Returns the most that rounding means and sums adds to a move on the ground.
 
         A sum that moves by a squares on an axis moves by at most ⌈a⌉ once rounded: by less than one more on
         each axis, √2 squares in all.

@@ -53,7 +53,7 @@ class ShuffledSum(Protocol):
 def shuffled(
     protocol: ShuffledSum, reports: Packed, rng: RandomSource, *, honest: int | None = None
 ) -> Packed | None:
-    """Returns what the shuffler publishes of the reports, or nothing.
+    """Returns the bits of the reports as the shuffler publishes them, or nothing.
 
     honest: how many of the participants are known not to collude; by default all. Nothing is published when
     they are fewer than the protocol's declared minimum.

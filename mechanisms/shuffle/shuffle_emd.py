@@ -83,7 +83,7 @@ class ShuffleEmd(GridMechanism):
         return tuple(scales)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
-        """Returns what the analyst looks at of the sums: cells that are not looked at need no noise."""
+        """Returns the sums that the analyst looks at: cells that are not looked at need no noise."""
         check_masses(masses, level=self.levels[-1], unit=self.unit)
         return measure_tree(
             masses, rng, first_level=self.levels[0], scales=self.level_scales, width=DEFAULT_WIDTH

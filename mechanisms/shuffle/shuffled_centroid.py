@@ -179,7 +179,7 @@ class ShuffledCentroid(CentroidMechanism):
         return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
-        """Returns what the analyst computes on each axis; the released point is a function of it."""
+        """Returns the analyst's sums on each axis; the released point is a function of them."""
         across, along = self.lattice.sums(means)
         return self._noisy(0, across, rng), self._noisy(1, along, rng)
 

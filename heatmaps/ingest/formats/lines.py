@@ -81,7 +81,7 @@ class Lines:
             yield rest
 
     def _end_of_lines(self, text: bytes) -> int:
-        """Returns where the last whole line ends, or the text where the line after it is too long already."""
+        """Returns the end of the last whole line, or of the text where the line after is already too long."""
         # A "\r" at the end may be the half of a line break.
         end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
         unfinished = text[end:].removesuffix(b"\r").decode(errors="surrogateescape")

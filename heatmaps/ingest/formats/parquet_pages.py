@@ -34,7 +34,7 @@ class _Page:
 
 
 def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
-    """Returns what a column of a row group takes, unpacked, as its pages say.
+    """Returns the unpacked bytes of a row group's column, as its pages say.
 
     chunk: its metadata. Errors: `ReaderError`, also for a page that is larger than pages are.
     """

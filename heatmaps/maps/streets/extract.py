@@ -97,14 +97,14 @@ def _lines(way: Any) -> Any:
 
 
 def sea_by_rings(region: Region, rings: Iterable[Outline]) -> Any:
-    """Returns what an odd number of the sea's rings (degrees) is around."""
+    """Returns the sea: the area that an odd number of the sea's rings (degrees) is around."""
     parts = (shapely.make_valid(shapely.Polygon(ring)) for ring in rings)
     sea = reduce(shapely.symmetric_difference, parts, shapely.Polygon())
     return areas(shapely.intersection(sea, shapely.box(*region)))
 
 
 def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
-    """Returns what lies to the right of coastlines, as OpenStreetMap draws them.
+    """Returns the sea: the area to the right of coastlines, as OpenStreetMap draws them.
 
     None where there are none, or where one ends inside the region: then land and sea are not parted.
     """

@@ -104,7 +104,7 @@ class Pyramid:
 
 
 def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
-    """Returns what of them is seen at a zoom; what is smaller than a pixel or two is empty."""
+    """Simplifies geometries for a zoom; what is smaller than a pixel or two is empty."""
     finest = zoom == FINEST_ZOOM
     types = shapely.get_type_id(geometries)
     areas, lines = np.isin(types, _POLYGONS), np.isin(types, _LINES)

@@ -64,7 +64,7 @@ class PacketFile:
         os.utime(self.path, _TIMES)
 
     def count(self) -> int:
-        """Returns how many slots are taken."""
+        """Counts the slots that are taken."""
         return int(np.count_nonzero(self._heads()[:, 0]))
 
     def slot_of(self, digest: bytes) -> int | None:

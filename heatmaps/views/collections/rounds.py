@@ -211,7 +211,7 @@ def _line(row: Round) -> RoundLine:
 
 
 def _costs(dataset: Dataset, quoted: Plan) -> list[RoundCost]:
-    """Returns what is charged, or does not fit."""
+    """Returns the costs that are charged, or do not fit."""
     left = {line.kind: line for line in queries.budget(dataset)}
     refused = refusals(balances(dataset), quoted.charges)
     return [

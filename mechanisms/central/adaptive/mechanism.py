@@ -81,7 +81,7 @@ class Adaptive(GuessedPersons):
 
     @property
     def rounds(self) -> NoisyRounds:
-        """Returns what is done: one walk or two rounds, with the same public numbers."""
+        """Returns the rounds: one walk or two rounds, with the same public numbers."""
         scales = self.expected_persons * self.epsilon / sensitivity(self.relation)
         kind = OneWalk if self.version > 1 and scales <= MOST_WALKED else TwoRounds
         public = {name: getattr(self, name) for name in _PUBLIC}
@@ -102,7 +102,7 @@ class Adaptive(GuessedPersons):
         return isinstance(self.rounds, GuidedWalk)
 
     def _earlier(self, guide: Guide) -> Measurements | None:
-        """Returns what the guide's map measured, where its cells are no finer than this map's."""
+        """Returns the measurements of the guide's map, where its cells are no finer than this map's."""
         measured = guide.measured
         if measured is None:
             return None

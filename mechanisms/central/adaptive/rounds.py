@@ -113,11 +113,11 @@ class NoisyRounds(GuessedPersons):
 
     @property
     def before(self) -> list[Measured]:
-        """Returns what was measured before, in noise scales of the first round."""
+        """Returns earlier measurements, in noise scales of the first round."""
         return self._before(self.scale_persons)
 
     def measured(self, rounds: Sequence[NoisyRound]) -> list[Measured]:
-        """Returns what was measured before, and these rounds, in yardsticks."""
+        """Returns earlier measurements and these rounds, in yardsticks."""
         yardstick = self.yardstick_persons
         own = [
             Measured(
@@ -179,8 +179,9 @@ class SquareRounds(NoisyRounds):
 
 
 def epsilon_over(rounds: Sequence[NoisyRound], *, level: int, cells: Integers) -> list[Fraction]:
-    """Returns what was spent over each of these cells of `level`:
-    the sum over all measured squares that hold it.
+    """Returns the ε spent over each of these cells of `level`.
+
+    It is the sum over all measured squares that hold it.
     """
     spent = [Fraction(0)] * cells.size
     for part in rounds:

@@ -98,7 +98,7 @@ def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: 
 
 
 def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
-    """Returns how many masses of the grid each node needs, rounded up to one of a few sizes."""
+    """Returns the number of the grid's masses for each node, rounded up to one of a few sizes."""
     ladder = [_FEWEST]
     while mass_grid(ladder[-1], growth)[-1] < highest[0][0]:
         ladder.append(ladder[-1] * 5 // 4)

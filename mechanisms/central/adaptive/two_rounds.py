@@ -56,7 +56,7 @@ class TwoRounds(SquareRounds):
         return first, self._round(1, self.second_cut(first), masses, rng)
 
     def second_cut(self, first: NoisyRound) -> Cut:
-        """Returns what the second round measures, from public numbers and the first round's noisy values."""
+        """Returns the second round's cut, from public numbers and the first round's noisy values."""
         beliefs = self.posterior([first])
         coarser, *near, finer = WORTH_SPLITTING_AGAIN
         most = [coarser] * self.first_level + near + [finer] * self.level

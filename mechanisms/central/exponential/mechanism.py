@@ -111,7 +111,7 @@ class Exponential(CentroidMechanism):
         return _expected_error(self)
 
     def law(self, means: RecordMeans) -> "Law":
-        """Returns what `release` draws from."""
+        """Returns the law that `release` draws from."""
         last = weight_table()[-1] << PART_BITS
         places, more = zip(*((place, weight - last) for place, weight in self.weights(means)), strict=True)
         return Law(net=self.net, last=last, places=places, ends=tuple(accumulate(more)))

@@ -69,7 +69,7 @@ def significance_floor(count: int, *, of: int, scale: Fraction) -> float:
 
 
 def significant_squares(heatmap: Heatmap) -> SignificantSquares | None:
-    """Returns what a release says, or what follows from one that was made before releases said it."""
+    """Returns the squares a release states, or those that follow from one of before it stated any."""
     return significant_afterwards(heatmap) if heatmap.significant is None else heatmap.significant
 
 

@@ -148,8 +148,9 @@ def _weight(level: MeasuredLevel, measured: Sequence[MeasuredLevel]) -> float:
 
 
 def _leaf_costs(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> NDArray[np.float64]:
-    """Returns what mass in a left-out region costs:
-    the measurement vector is 0 there and on all levels below.
+    """Returns the costs of mass in left-out regions.
+
+    The measurement vector is 0 there and on all levels below.
 
     (‖ŷ - P s'‖ in Lemma 3.2 runs over every cell of the pyramid, not only over the kept ones.)
     """

@@ -153,8 +153,9 @@ def _composed(requirement: Requirement) -> float:
 
 @lru_cache(maxsize=64)
 def _reach_m(requirement: Requirement) -> float:
-    """Returns what reports move by, on average, when a record moves by the radius:
-    Algorithm 3 and snapping.
+    """Returns the metres that reports move by, on average, when a record moves by the radius.
+
+    They follow from Algorithm 3 and snapping.
     """
     release = requirement.release(Fraction(1))
     snap_m = float(release.item.costs.snap_m)

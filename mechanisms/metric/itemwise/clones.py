@@ -145,7 +145,7 @@ def coins(trials: int, chance: float, rest: float, *, width: int = 1) -> Coins:
 
 
 def _reach(trials: int, chance: float, rest: float) -> float:
-    """Returns how far C is from its mean but with probability 2·exp(−`_LOG_BEYOND`), by Bernstein."""
+    """Returns C's distance from its mean but with probability 2·exp(−`_LOG_BEYOND`), by Bernstein."""
     third = _LOG_BEYOND / 3
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * trials * chance * rest) + 1
 

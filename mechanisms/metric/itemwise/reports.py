@@ -93,7 +93,7 @@ class ItemWise:
 
     @property
     def heap(self) -> int:
-        """Returns how many reports are shuffled together."""
+        """Returns the number of reports that are shuffled together."""
         return self.samples * (1 if self.trust is Trust.LOCAL else self.persons)
 
     @property

@@ -110,7 +110,7 @@ def _noise(region: Region, epsilon: Fraction, radius_m: Fraction) -> tuple[int, 
 
 
 def _lattice_um(plane: Plane, step_bits: int) -> Fraction:
-    """Returns what rounding to the lattice, and the norm to whole units, add to the distance of two sums."""
+    """Returns the distance of two sums that rounding to the lattice, and the norm to whole units, adds."""
     rounding = plane.diameter_um << step_bits if step_bits else 0
     return Fraction(rounding + 1, PARTS)
 

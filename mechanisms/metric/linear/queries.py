@@ -43,7 +43,7 @@ class LinearQuery(Protocol):
 
     @property
     def diameter(self) -> Fraction:
-        """Returns how far apart two answers can be at most, in the Euclidean norm; rounded up."""
+        """Returns the largest distance of two answers, in the Euclidean norm; rounded up."""
         ...
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
@@ -172,7 +172,7 @@ class RegionFractions:
 
     @property
     def together(self) -> int:
-        """Returns how many areas' values may be above 0, or change, at one place: those whose boxes lie
+        """Returns the most areas whose values may be above 0, or change, at one place: those whose boxes lie
         within two margins of each other."""
         boxes = np.array([[*np.min(ring, axis=0), *np.max(ring, axis=0)] for ring in self.rings])
         low, high = boxes[:, :2], boxes[:, 2:]
