@@ -41,8 +41,9 @@ class Target:
 
     @property
     def needed_radius_m(self) -> Fraction:
-        """Returns the radius, for mechanisms that cannot do without. Errors:
-        `ParameterError` where there is none.
+        """Returns the radius, for mechanisms that cannot do without.
+
+        Errors: `ParameterError` where there is none.
         """
         if self.radius_m is None:
             raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")

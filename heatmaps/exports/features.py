@@ -42,7 +42,7 @@ def write_lines(released: Released, stream: BinaryIO) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Features:
-    """Holds what one file of features has; lines are read when they are asked for."""
+    """Reads the features of one file, each line when it is asked for."""
 
     count: int
     _stream: BinaryIO = field(repr=False)

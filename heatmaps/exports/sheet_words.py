@@ -29,7 +29,7 @@ _TRUST: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
-    """Holds what a page, a picture or a file shows of a sheet."""
+    """Words a sheet for a page, a picture or a file."""
 
     title: str
     headline: str

@@ -57,7 +57,7 @@ class Disagreement(Exception):  # noqa: N818 - the word for what verification fi
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedRelease:
-    """Holds a release as its events tell it."""
+    """Holds a release's state, facts and charges, as its events tell them."""
 
     state: ReleaseState
     facts: Mapping[str, int | str]

@@ -32,7 +32,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapTable:
-    """Holds the numbers beside a map."""
+    """Tabulates a map's greatest regions or centres, for beside it."""
 
     rows: tuple[TableRow, ...]
     centres: int  # of a map of areas

@@ -29,7 +29,7 @@ class WrongFacts(Exception):  # noqa: N818 - reads as what it says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Holds what the shuffler needs of the facts."""
+    """Holds the parts of the facts that the shuffler needs."""
 
     opens_at: int
     closes_at: int

@@ -22,7 +22,7 @@ HIDDEN: Final = "A map of another dataset that was public when it was used"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLine:
-    """Holds what is said of a guide."""
+    """Describes a guide to readers: what it is, its source, and what nobody can check about it."""
 
     id: UUID
     kind: Literal["release", "file"]

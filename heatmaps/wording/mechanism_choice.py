@@ -23,7 +23,7 @@ USUAL: Final = "this server"  # sees what is not protected yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """Holds what somebody answered; empty: anything fits."""
+    """Filters mechanisms by somebody's answers; empty: anything fits."""
 
     trusted: str = ""
     protects: str = ""

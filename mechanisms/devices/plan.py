@@ -88,8 +88,9 @@ class DevicePlan(Protocol):
         ...
 
     def analyse(self, messages: Messages, reports: int) -> Heatmap | Point:
-        """Returns the result of a round. Total: what no honest device sends is left out. Errors:
-        `ParameterError`, for `reports`.
+        """Returns the result of a round. Total: what no honest device sends is left out.
+
+        Errors: `ParameterError`, for `reports`.
         """
         ...
 

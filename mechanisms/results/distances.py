@@ -19,7 +19,7 @@ _ALLOWED: Final = f"GeoJSON with 1 to {MOST_PLACES} points, in degrees"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPlace:
-    """Holds a point with a name."""
+    """Names a point on the globe. Errors: `ParameterError`."""
 
     name: str
     at: Corner

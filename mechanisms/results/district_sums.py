@@ -25,7 +25,7 @@ Polygon: TypeAlias = Sequence[Ring]  # the first one outside, the others holes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistrictSum:
-    """Sums people in a district."""
+    """Holds a district's persons, their error, and how much map and district cover of each other."""
 
     value: float  # persons
     error: float  # persons, standard error

@@ -25,7 +25,7 @@ Outline = NDArray[np.float64]  # (n, 2), east and north
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OsmFeatures:
-    """Holds what is drawn, in one order; geometries in degrees."""
+    """Collects features in one order: layers, first zooms, properties, and geometries in degrees."""
 
     layers: list[str] = field(default_factory=list)
     first_zooms: list[int] = field(default_factory=list)

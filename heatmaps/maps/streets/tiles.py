@@ -24,7 +24,7 @@ _LINES: Final = (1, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Holds some of the things: their numbers, and their geometries as far as they are needed."""
+    """Selects some of the features: their numbers, and their geometries as far as they are needed."""
 
     numbers: NDArray[np.int64]
     geometries: NDArray[Any]

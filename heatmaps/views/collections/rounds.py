@@ -64,7 +64,7 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCost:
-    """Holds what a round costs of one account."""
+    """Shows a round's cost on one account, beside what is left of it."""
 
     title: str
     amount: str

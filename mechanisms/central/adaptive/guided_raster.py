@@ -70,8 +70,9 @@ def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquar
 
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
-    """Returns (k,) of each square of a map the measured rectangle that it lies in,
-    from 1; None for other maps.
+    """Returns the measured rectangle that each square of a map lies in, numbered from 1: `(k,)`.
+
+    None for other maps.
     """
     measurements = heatmap.measurements
     if measurements is None or measurements.shares is None:

@@ -8,7 +8,7 @@ from heatmaps.views.fields import ReasonField, WholeNumber
 
 
 class RetentionFields(forms.Form):
-    """Holds the field only."""
+    """Asks after how many days check-ins are deleted; the field only."""
 
     retention_days = WholeNumber(
         required=False,
