@@ -85,7 +85,7 @@ class DataSlice:
         return {name: value for name, value in bounds.items() if value is not None}
 
     def region(self, region: Region) -> Region:
-        """Returns what its map covers."""
+        """Returns the region that its map covers."""
         return region if self.rectangle is None else self.rectangle.region(region)
 
 

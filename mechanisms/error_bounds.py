@@ -110,7 +110,7 @@ class PointError:
     assumptions: str
 
     def upper_m(self, region: Region) -> float | None:
-        """Returns what is kept with probability 95 %, wherever it is."""
+        """Returns the distance that is kept with probability 95 %, wherever the truth is."""
         del region
         return self.within_m
 

@@ -92,7 +92,7 @@ class Scene:
 
 
 def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
-    """Returns what a picture of that size shows of the region and its surroundings.
+    """Returns the part of the region and its surroundings that a picture of that size shows.
 
     That is at least `around` of its extent on each side; less where the earth ends.
     """

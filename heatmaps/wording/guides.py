@@ -81,7 +81,7 @@ def file_promise(file: GuideFile) -> str:
 
 
 def option(dataset: Dataset, start: Chosen) -> str:
-    """Returns what members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
+    """Words a guide that members of a dataset may choose: "Map, ε 1 · 2026-11-24"."""
     release, file = start.release, start.file
     if release is None:
         return "" if file is None else f"{file.title} (file)"

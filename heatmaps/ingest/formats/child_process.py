@@ -72,7 +72,7 @@ def batches(
 
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
-    """Returns what `heatmaps.ingest.formats.preview.preview` does, which a child runs.
+    """Previews a file as `heatmaps.ingest.formats.preview.preview` does, which a child runs.
 
     Errors: `ReaderError`.
     """

@@ -88,7 +88,7 @@ class LinearAnswers(RecordMechanism):
 
     @property
     def query(self) -> UnitQuery:
-        """Returns what is asked of every check-in."""
+        """Returns the question that is asked of every check-in."""
         raise NotImplementedError
 
     @property
