@@ -1,4 +1,4 @@
-"""The product: models, ledger, releases, pages and commands."""
+"""Makes up the product: models, ledger, releases, pages and commands."""
 
 from typing import Final
 

@@ -79,13 +79,13 @@ class DataSlice:
         return None if self.rectangle is None else list(self.rectangle.edges)
 
     def facts(self) -> dict[str, int | list[int]]:
-        """Returns what a question says of it: nothing of what it does not restrict."""
+        """Returns its facts in a question: nothing of what it does not restrict."""
         # The names are hashed with questions: they stay, so that questions of old are still found.
         bounds = {"since": self.since, "until": self.until, "within": self.edges}
         return {name: value for name, value in bounds.items() if value is not None}
 
     def region(self, region: Region) -> Region:
-        """Returns what its map covers."""
+        """Returns the region that its map covers."""
         return region if self.rectangle is None else self.rectangle.region(region)
 
 

@@ -96,7 +96,7 @@ def exact_length(length_m: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The decimals and the unit in which values with one standard error are shown, and the error too."""
+    """Says with which decimals and unit values with one standard error are shown, and the error too."""
 
     places: int  # behind the point; below 0 tens, hundreds, …
     per_unit: Fraction = Fraction(1)

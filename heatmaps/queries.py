@@ -48,7 +48,7 @@ LONGEST_SEARCH: Final = 120  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLine:
-    """An odometer: exact decimals, and for its bar percentages of the limit as plain decimals."""
+    """Shows an odometer: exact decimals, and for its bar percentages of the limit as plain decimals."""
 
     kind: AccountKind
     title: str
@@ -77,7 +77,7 @@ class UploadLine:
 
 
 def released_region(release: Release) -> Region:
-    """Returns what a release's map covers: its part of the dataset's region."""
+    """Returns a release's part of the dataset's region."""
     return data_slice_of(release).region(region_of(release.dataset))
 
 
@@ -286,7 +286,7 @@ def amount_text(units: int | None, kind: str, *, missing: str = NO_BOUND) -> str
 
 
 def percent_of(units: int, limit: int | None) -> str:
-    """Returns how much of a limit an amount is, for a bar: "0" to "100"; all of a limit of 0."""
+    """Returns an amount's part of a limit in percent, for a bar: "0" to "100"; all of a limit of 0."""
     if limit is None or units <= 0:
         return "0"
     return f"{100 * min(units, limit) / limit:.2f}" if limit else "100"

@@ -1,1 +1,1 @@
-"""Private heatmap mechanisms: pure functions and values, no web framework, no database."""
+"""Provides private heatmap mechanisms: pure functions and values, no web framework, no database."""

@@ -15,7 +15,7 @@ LARGEST_SCALE: Final = 2**53  # mass units; with masses below 2^62 every noisy s
 
 
 def sensitivity(relation: Relation) -> int:
-    """Returns how many persons' masses the sum can change by, in L1, between neighbours.
+    """Returns the number of persons' masses that the sum can change by, in L1, between neighbours.
 
     A record has mass at most 1. Exchanging it takes one mass away and brings another.
     """

@@ -1,4 +1,4 @@
-"""Candidate points fixed by a region alone, and exact distances to them."""
+"""Fixes candidate points by a region alone, and computes exact distances to them."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _FLAT_ENOUGH: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A region's projection (`Region`) in whole micrometres, rounded up, for promises in metres.
+    """Holds a region's projection (`Region`) in whole micrometres, rounded up, for promises in metres.
 
     Errors: `ParameterError` for a region that is too wide for them: where the projection may stretch
     distances more than `LARGEST_STRETCH` times, as it may from less than 180 degrees of longitude on.
@@ -53,7 +53,7 @@ class Plane:
 
     @property
     def rounding_um(self) -> int:
-        """Returns what storing check-ins and rounding means can add to the distance of two records.
+        """Returns the most that storing check-ins and rounding means add to the distance of two records.
 
         Rounding the sides to micrometres stretches it by at most a micrometre each way.
         """
@@ -72,7 +72,7 @@ class Plane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Net:
-    """The middles of `columns` × `rows` equal rectangles that make up a region."""
+    """Holds the middles of `columns` × `rows` equal rectangles that make up a region."""
 
     region: Region
     width_um: int

@@ -13,7 +13,7 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{
 
 
 class ParameterError(ValueError):
-    """A public parameter is not allowed; carries what a form or an API needs to say so."""
+    """Says that a public parameter is not allowed; carries what a form or an API needs to say so."""
 
     code = "invalid_parameter"
 

@@ -51,7 +51,7 @@ _FORECAST_FROM: Final = (
 
 
 class ExpectedError(Protocol):
-    """A frozen dataclass of numbers with a sentence each on what they are of and when they hold."""
+    """Holds numbers with a sentence each on what they are of and when they hold: a frozen dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -62,7 +62,7 @@ class ExpectedError(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorBound:
-    """A documented bound on the expected earth mover's distance of the normalised map.
+    """Holds a documented bound on the expected earth mover's distance of the normalised map.
 
     `emd` is on the unit square with L1 ground distance, capped at its largest possible value.
     `quantity` and `assumptions` are one plain sentence each: what is bounded, and what is left out.
@@ -79,7 +79,7 @@ class ErrorBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorForecast(ErrorBound):
-    """Error that was seen on real check-ins and is likely elsewhere, where no useful bound can be proved.
+    """Forecasts from errors on real check-ins what is likely elsewhere, where no useful bound can be proved.
 
     Nine of ten maps had an error between `emd_low` and `emd`, half of them one below `emd_median`.
     """
@@ -90,7 +90,7 @@ class ErrorForecast(ErrorBound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelNoise:
-    """Laplace noise of the measurements of one quadtree level; its mean absolute value is the scale."""
+    """Gives the scale of Laplace noise of one quadtree level's measurements: its mean absolute value."""
 
     level: int
     scale_persons: float
@@ -98,7 +98,7 @@ class LevelNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointError:
-    """How far a released point may be from the true one, in metres of the region's projection.
+    """Says how far a released point may be from the true one, in metres of the region's projection.
 
     `expected_m` is the mean distance, `within_m` the distance kept with probability 95 %; both are the
     largest of a few places where the truth may be. Sentences as in `ErrorBound`.
@@ -110,14 +110,14 @@ class PointError:
     assumptions: str
 
     def upper_m(self, region: Region) -> float | None:
-        """Returns what is kept with probability 95 %, wherever it is."""
+        """Returns the distance that is kept with probability 95 %, wherever the truth is."""
         del region
         return self.within_m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareError:
-    """How far released shares of all people may be from the true ones. Sentences as in `ErrorBound`."""
+    """Says how far released shares of all people may be from the true ones. Sentences as in `ErrorBound`."""
 
     share: float  # standard error of each
     quantity: str

@@ -15,14 +15,14 @@ Exact: TypeAlias = Fraction | float  # a float only for INFINITY
 
 
 class Relation(StrEnum):
-    """Which two datasets count as neighbours; fixed for a dataset, for good."""
+    """Says which two datasets count as neighbours; fixed for a dataset, for good."""
 
     ADD_REMOVE = "add_remove"  # one person's whole record is there or not; n is secret
     REPLACE = "replace"  # one person's record is exchanged for another; n is public
 
 
 class Trust(StrEnum):
-    """The parties that see data that are not yet private, from most to least trust needed."""
+    """Names the parties that see data that are not yet private, from most to least trust needed."""
 
     CENTRAL = "central"  # whoever runs the mechanism sees the check-ins
     SHUFFLE = "shuffle"  # the shuffler must not collude with the analyst
@@ -30,14 +30,14 @@ class Trust(StrEnum):
 
 
 class RelationMismatch(ValueError):  # noqa: N818 - reads as the other domain errors do
-    """Guarantees under different neighbouring relations have no sum."""
+    """Refuses to add guarantees under different neighbouring relations, which have no sum."""
 
     code = "relation_mismatch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One summand of a loss: min(cap, alpha_per_m · (d rounded up to a multiple of step_m + offset_m)).
+    """Holds one summand of a loss: min(cap, alpha_per_m · (d rounded up to a multiple of step_m + offset_m)).
 
     `cap` and `alpha_per_m` may be `INFINITY`; everything else is a Fraction. Nothing is negative.
     """
@@ -67,7 +67,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """(loss(d), delta)-indistinguishability of any two neighbouring datasets at distance d.
+    """Promises (loss(d), delta)-indistinguishability of any two neighbouring datasets at distance d.
 
     d is that of two histories of one person, in metres on the ground: the largest, over all data versions
     that charged releases read, of the earth mover's distance between the person's records as read there. As

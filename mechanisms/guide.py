@@ -21,7 +21,7 @@ WHOLE: Final = 2**30  # parts that the shares of all cells add up to, but for ro
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Guide:
-    """Shares of people by cell of a 64 × 64 grid of the region, from a map that is public.
+    """Holds shares of people by cell of a 64 × 64 grid of the region, from a map that is public.
 
     Steers utility only: a guide that is wrong costs accuracy, never privacy, as long as it was public before.
     Equal guides have equal `sha256`.

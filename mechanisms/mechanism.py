@@ -23,7 +23,7 @@ LARGEST_LENGTH_M: Final = 10**8  # more than twice around the earth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The most that a release may cost."""
+    """Sets the most that a release may cost."""
 
     relation: Relation
     epsilon: Fraction
@@ -41,8 +41,9 @@ class Target:
 
     @property
     def needed_radius_m(self) -> Fraction:
-        """Returns the radius, for mechanisms that cannot do without. Errors:
-        `ParameterError` where there is none.
+        """Returns the radius, for mechanisms that cannot do without.
+
+        Errors: `ParameterError` where there is none.
         """
         if self.radius_m is None:
             raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
@@ -50,7 +51,7 @@ class Target:
 
 
 class Mechanism(Protocol):
-    """A frozen value of public parameters; data and randomness are arguments of `release` only."""
+    """Fixes public parameters in a frozen value; data and randomness are arguments of `release` only."""
 
     name: ClassVar[str]
 
@@ -65,7 +66,7 @@ class Mechanism(Protocol):
 
 
 class HeatmapMechanism(Mechanism, Protocol):
-    """Integer masses of persons by cell in, a map out."""
+    """Turns integer masses of persons by cell into a map."""
 
     highest_resolution: ClassVar[int]  # cells a side
 
@@ -95,7 +96,7 @@ class HeatmapMechanism(Mechanism, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridMechanism:
-    """Base of mechanisms that promise the same for every change of a record and release a map.
+    """Provides the base of mechanisms that release a map, with one promise for every change of a record.
 
     Errors: `ParameterError`.
     """
@@ -124,7 +125,9 @@ class GridMechanism:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordMechanism:
-    """Base of mechanisms about whole records of persons enrolled, whose number is public: `REPLACE` only.
+    """Provides the base of mechanisms about whole records of persons enrolled: `REPLACE` only.
+
+    The number of persons is public.
 
     Errors: `ParameterError`, also for regions that are too wide for promises in metres (`Plane`).
     """
@@ -173,7 +176,7 @@ class RecordMechanism:
 
 
 class CentroidMechanism(RecordMechanism, ABC):
-    """The sum of the record means of declared persons in, one point out."""
+    """Turns the sum of the record means of declared persons into one point."""
 
     __slots__ = ()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class RandomSource(Protocol):
-    """Independent uniform 64-bit words. An argument everywhere, a default nowhere."""
+    """Draws independent uniform 64-bit words. An argument everywhere, a default nowhere."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Returns `(count,)` words."""
@@ -18,7 +18,7 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SystemSource:
-    """The operating system's cryptographic source; the only one used for anything released."""
+    """Draws from the operating system's cryptographic source; the only one used for anything released."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)

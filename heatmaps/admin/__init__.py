@@ -1,5 +1,7 @@
-"""Administration: to find and read things, and to revoke tokens. People, members and limits change on pages
-of their own, by the functions that keep the rules and write the events; nothing of that is edited here.
+"""Lets administrators find and read things, and revoke tokens.
+
+People, members and limits change on pages of their own, by the functions that keep the rules and write the
+events; nothing of that is edited here.
 
 Nothing here shows counts, uploads, run times or causes of failure: those are data, and administrators
 are no stewards.

@@ -18,7 +18,7 @@ else:
 
 
 class MembershipInline(ReadOnly, _TabularInline):
-    """To be read: members change on the dataset's page of people, where each change is an event."""
+    """Shows members, who change on the dataset's page of people, where each change is an event."""
 
     model = Membership
     extra = 0
@@ -28,7 +28,7 @@ class MembershipInline(ReadOnly, _TabularInline):
 
 @admin.register(Dataset)
 class DatasetAdmin(Administrators):
-    """Public facts are fixed; members change on a page of their own."""
+    """Shows public facts, which are fixed; members change on a page of their own."""
 
     dataset_path = "pk"
     list_display = ("slug", "title", "relation", "created_by", "is_demo")
@@ -55,7 +55,7 @@ class DatasetAdmin(Administrators):
 
 @admin.register(Account)
 class AccountAdmin(Administrators):
-    """The budgets. A limit is changed on its own page, with a reason, as an event of the ledger."""
+    """Shows the budgets. A limit is changed on its own page, with a reason, as an event of the ledger."""
 
     dataset_path = "dataset"
     list_display = ("dataset", "kind", "limit_now", "committed_now", "change")

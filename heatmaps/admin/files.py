@@ -1,4 +1,4 @@
-"""Public files that stewards stored with datasets: districts, and maps to start from."""
+"""Shows public files that stewards stored with datasets: districts, and maps to start from."""
 
 from typing import Any
 

@@ -61,7 +61,7 @@ class ResultAdmin(Administrators):
 
 @admin.register(Event)
 class EventAdmin(Administrators):
-    """The chain; times to the minute, as on the ledger's page for those who are no stewards."""
+    """Shows the chain; times to the minute, as on the ledger's page for those who are no stewards."""
 
     dataset_path = "dataset"
     list_display = ("sequence", "dataset", "at", "what", "actor")

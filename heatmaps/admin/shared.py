@@ -26,7 +26,7 @@ class ShownOrder(ChangeList):
 
 
 class ReadOnly:
-    """To be read by administrators; nothing is added, changed or deleted."""
+    """Lets administrators read; nothing is added, changed or deleted."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_administrator(request)
@@ -42,7 +42,7 @@ class ReadOnly:
 
 
 class Administrators(ReadOnly, _ModelAdmin):
-    """Only administrators look at it; nothing is added, changed or deleted.
+    """Lets only administrators look at it; nothing is added, changed or deleted.
 
     An address may filter by the values of `list_filter` and sort by `sortable_by`, which are shown. Django
     takes any lookup of any column and its relations (`?password__regex=`), so that a list that is longer or

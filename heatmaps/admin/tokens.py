@@ -11,7 +11,7 @@ from heatmaps.models import ApiToken
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(Administrators):
-    """Tokens are revoked (deleted) here, never made or changed."""
+    """Shows tokens, which are revoked (deleted) here, never made or changed."""
 
     list_display = ("name", "user", "token_key", "scopes", "created", "expiry")
     search_fields = ("name", "user__username")

@@ -66,7 +66,7 @@ class BlurQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlurPlan:
-    """Holds what will be done to the file, and what that promises."""
+    """Holds the blur of a file, and what it promises."""
 
     blur: Blur
     radius_m: int

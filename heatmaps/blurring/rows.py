@@ -77,7 +77,7 @@ class Blur:
         return tally
 
     def promise(self) -> dict[str, object]:
-        """Returns what each report and a person's rows cost, what they err, and what is not protected."""
+        """Returns the cost and the error of each report and of a person's rows, and what is not protected."""
         error, least = self.mechanism.expected_error(), least_of(self.mechanism)
         return {
             "mechanism": self.mechanism.name,

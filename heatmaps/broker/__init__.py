@@ -1,1 +1,1 @@
-"""Redis between processes: which messages count, what a worker takes from its queue, and who still takes."""
+"""Uses Redis between processes: which messages count, what a worker takes from its queue, who still takes."""

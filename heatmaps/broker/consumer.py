@@ -1,4 +1,4 @@
-"""What Celery's worker consists of here: taking tasks, and saying that it does.
+"""Puts together what Celery's worker consists of here: taking tasks, and saying that it does.
 
 Its remote control, events and gossip are left out: by them whoever reaches Redis could tell workers to take
 nothing more, or to end.
@@ -22,7 +22,7 @@ _START_SECONDS: Final = 0.5  # until the first beat
 
 
 class Tasks(celery.Tasks):  # type: ignore[misc]  # Celery carries no types
-    """Celery's own, which would bring events and gossip with it."""
+    """Replaces Celery's own, which would bring events and gossip with it."""
 
     requires = (celery.Connection,)
 
@@ -62,7 +62,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery carrie
 
 
 class Consumer(celery.Consumer):  # type: ignore[misc]  # Celery carries no types
-    """Connection, tasks, heartbeat and loop."""
+    """Starts connection, tasks, heartbeat and loop."""
 
     event_dispatcher = None
 

@@ -19,7 +19,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Channel(redis.Channel):
-    """A channel that takes from lists, one for each queue, and does nothing else in Redis."""
+    """Takes from lists, one for each queue, and does nothing else in Redis."""
 
     ack_emulation = False
     supports_fanout = False  # each task is sent to a queue by name, and none to many
@@ -60,6 +60,6 @@ class Channel(redis.Channel):
 
 
 class Transport(redis.Transport):
-    """The transport of `CELERY_BROKER_TRANSPORT`."""
+    """Serves `CELERY_BROKER_TRANSPORT`."""
 
     Channel = Channel

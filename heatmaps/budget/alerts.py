@@ -39,7 +39,7 @@ class Alert:
 
 
 def alerts_of(dataset: Dataset, person: Person) -> tuple[Alert, ...]:
-    """Returns what has run low, or out, for a member of the dataset."""
+    """Returns the limits and allowances that have run low, or out, for a member of the dataset."""
     alerts = of_balances(balances(dataset))
     own_allowances = allowances.own(dataset, person).values() if isinstance(person, User) else ()
     own_levels = (

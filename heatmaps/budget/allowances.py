@@ -50,25 +50,25 @@ def allowances_of(dataset: Dataset, person: Person) -> list[Allowed]:
 
 
 def own(dataset: Dataset, person: User) -> dict[AccountKind, Allowed]:
-    """Returns what one person may spend and has spent, by kind of account."""
+    """Returns one person's allowance and spending, by kind of account."""
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
     return {allowed.kind: allowed for allowed in own_on(list(accounts), person).values()}
 
 
 def own_on(accounts: Sequence[Account], person: User) -> dict[int, Allowed]:
-    """Returns what one person may spend and has spent of accounts of any datasets, by account."""
+    """Returns one person's allowance and spending on accounts of any datasets, by account."""
     rows = Allowance.objects.filter(Q(person=None) | Q(person=person), account__in=accounts)
     rows_by_key = {(row.account_id, row.person_id): row for row in rows}
     return {account.pk: _allowed(rows_by_key, account, person) for account in accounts}
 
 
 def refusal(dataset: Dataset, person: User, charges: Charges) -> LedgerError | None:
-    """Returns what the ledger would answer this person now, as far as allowances go."""
+    """Returns the ledger's answer to this person now, as far as allowances go; None where charges fit."""
     return refusal_within(own(dataset, person), charges)
 
 
 def refusal_within(allowances: Mapping[AccountKind, Allowed], charges: Charges) -> LedgerError | None:
-    """Returns what the ledger would answer to charges within these allowances."""
+    """Returns the ledger's answer to charges within these allowances; None where they fit."""
     for kind, allowed in allowances.items():
         amount = charges[kind]
         if allowed.limit is None or amount == 0:

@@ -42,7 +42,7 @@ class Spending:
 
 
 def spending_of(dataset: Dataset, person: Person) -> tuple[Spending, ...]:
-    """Returns what is committed, and by whom; names are for those who may read the ledger."""
+    """Returns the committed amounts and whose they are; names are for those who may read the ledger."""
     names = may(person, dataset, Act.READ_LEDGER)
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
     return tuple(_spending(account, person, names=names) for account in accounts)

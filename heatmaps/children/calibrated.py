@@ -16,7 +16,7 @@ _STATED: Final = ("relation", "epsilon", "delta", "radius_m", "region", "persons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Holds what a quote says of a mechanism."""
+    """Holds a calibrated mechanism with its promise and its predicted error, for a quote."""
 
     mechanism: Any  # one of the catalogue's
     guarantee: Guarantee

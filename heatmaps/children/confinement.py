@@ -30,7 +30,7 @@ _PACKAGES: Final = ("heatmaps", "mechanisms")
 
 
 def missing() -> list[str]:
-    """Returns what this system does not offer of `Landlock` and `seccomp`."""
+    """Names the parts of `Landlock` and `seccomp` that this system does not offer."""
     offered = {"Landlock": landlock.version() > 0, "seccomp": seccomp.is_offered()}
     return [name for name, is_offered in offered.items() if not is_offered]
 

@@ -42,7 +42,7 @@ _MALFORMED: Final = (
 
 
 class MessageError(ValueError):
-    """A message is none of those that are sent here; it is not shown, as its sender may be anybody's."""
+    """Refuses a message that is none of those sent here; it is not shown, as its sender may be anybody's."""
 
     def __init__(self) -> None:
         super().__init__("a child or its parent sent something else than a message")
@@ -72,7 +72,7 @@ def question_bytes(question: MechanismQuestion) -> bytes:
 
 
 def question_from(content: bytes) -> MechanismQuestion:
-    """Returns what `question_bytes` encoded. Errors: MessageError."""
+    """Decodes a question from `question_bytes`. Errors: MessageError."""
     try:
         return _question(json.loads(content.decode()))
     except _MALFORMED:
@@ -94,7 +94,7 @@ def answer_bytes(question: MechanismQuestion, answer: Calibration | Refused) -> 
 
 
 def answer_from(question: MechanismQuestion, content: bytes) -> Calibration | Refused:
-    """Returns what `answer_bytes` encoded for this question. Errors: MessageError for whatever else it is."""
+    """Decodes the answer of `answer_bytes` to this question. Errors: MessageError for whatever else it is."""
     try:
         body = json.loads(content.decode())
         if set(body) == {"refused"}:

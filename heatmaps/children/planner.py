@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def answer(question: MechanismQuestion, to: BinaryIO, back: BinaryIO) -> Calibration | Refused | None:
-    """Returns what a child answers; None where it ended. Errors: BrokenPipeError, MessageError."""
+    """Returns a child's answer; None where it ended. Errors: BrokenPipeError, MessageError."""
     _send(messages.question_bytes(question), to)
     content = _received(back, _LONGEST_ANSWER)
     return None if content is None else messages.answer_from(question, content)
@@ -33,7 +33,7 @@ def _send(content: bytes, stream: BinaryIO) -> None:
 
 
 def _received(stream: BinaryIO, longest: int) -> bytes | None:
-    """Returns what the other side sent; None at its end. Errors: MessageError above `longest` bytes."""
+    """Returns the other side's message; None at its end. Errors: MessageError above `longest` bytes."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

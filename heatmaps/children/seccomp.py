@@ -94,7 +94,7 @@ def _steps(*, writes: bool) -> Iterator[_Step]:
 
 
 def _limit_steps(number: int, limits: Sequence[Sequence[_Word]], refusal: int) -> Iterator[_Step]:
-    """Steps that allow a call where all words of one limit are as they must be."""
+    """Returns steps that allow a call where all words of one limit are as they must be."""
     tries = [[step for word in limit for step in _compared(word)] for limit in limits]
     for steps in tries:
         left = len(steps) + 1
@@ -114,7 +114,7 @@ def _compared(word: _Word) -> Iterator[_Step]:
 
 
 def _limits(name: str, *, writes: bool) -> Sequence[Sequence[_Word]]:
-    """Returns what the arguments of a call must be: all words of one limit or of another."""
+    """Returns the limits of a call's arguments: all words of one limit must hold, or all of another."""
     itself, none_given = _Word(0, 0), (_Word(2, 0), _Word(2, 0, upper=True))
     return {
         "open": [[] if writes else [_Word(1, 0, _WRITING)]],

@@ -11,7 +11,7 @@ RETRY_SECONDS: Final = 5
 
 
 class Busy(Exception):  # noqa: N818 - reads as what it says
-    """Come again in a few seconds: the server does as much of this as it does at once."""
+    """Asks to come again in a few seconds: the server does as much of this as it does at once."""
 
     code: ClassVar[str] = "busy"
     status: ClassVar[int] = 503

@@ -58,7 +58,7 @@ def result_of(release: Release) -> Result:
 def opened(
     batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
 ) -> NDArray[np.uint8]:
-    """Returns what can be opened of the sealed messages, `(n, message_bytes)`, in order; drops the rest."""
+    """Opens the sealed messages that can be opened, `(n, message_bytes)`, in order; drops the rest."""
     sealed, info = message_bytes + round_draws.SEALED_BYTES, _MESSAGE + facts_sha256
     texts = []
     for start in range(0, len(batch), sealed):

@@ -84,7 +84,7 @@ def origin(name: str, address: str) -> str:
 
 
 def facts_of(collection: Collection) -> Mapping[str, str]:
-    """Returns who takes part, for pages and sheets."""
+    """Returns the question and the operators of both roles, for pages and sheets."""
     return {
         "question": collection.question,
         "analyser": collection.analyser_operator,

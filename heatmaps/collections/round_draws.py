@@ -73,7 +73,7 @@ class RoundDraw:
 
 
 def most_reports(dataset: Dataset, reports_per_person: int) -> int:
-    """Returns how many invitations there may be at most."""
+    """Returns the largest number of invitations."""
     # An open link has one for each person who was declared.
     return (dataset.persons or 1) * reports_per_person
 
@@ -154,7 +154,7 @@ def draw_for(dataset: Dataset, terms: DrawTerms, *, is_stored: bool = False) -> 
 
 
 def draw_of(collection_round: Round) -> RoundDraw:
-    """Returns what a stored round means today. Errors: `ParameterError` where that is nothing any more."""
+    """Returns the draw of a stored round as of today. Errors: `ParameterError` where there is none now."""
     release = collection_round.release
     check_mechanism(release.dataset.collection, release.mechanism)
     entry = catalogue.get(release.mechanism)
@@ -184,7 +184,7 @@ def keeps_promise(release: Release, today: RoundDraw) -> bool:
 
 
 def promised(guarantee: Guarantee, collection: Collection) -> Guarantee:
-    """Returns what a mechanism's guarantee is worth in a collection."""
+    """Returns the worth of a mechanism's guarantee in a collection."""
     left = guarantee.if_shuffler_fails
     if guarantee.trust is not Trust.SHUFFLE or left is None:
         return guarantee

@@ -47,7 +47,7 @@ class RoundState(StrEnum):
 
 
 def collection_of(dataset: Dataset) -> Collection:
-    """Returns what is special about a collection. Errors: NoCollection."""
+    """Returns a dataset's collection. Errors: NoCollection."""
     try:
         collection: Collection = dataset.collection
     except Collection.DoesNotExist:
@@ -94,12 +94,12 @@ def least_reports_of(collection_round: Round) -> int:
 
 
 def most_reports_of(collection_round: Round) -> int:
-    """Returns how many invitations there may be at most."""
+    """Returns the largest number of invitations."""
     return round_draws.most_reports(collection_round.release.dataset, collection_round.reports_per_person)
 
 
 def reports_of(collection_round: Round, now: datetime | None = None) -> int | None:
-    """Returns how many reports came in, which is told with the result at its public moment; None before."""
+    """Returns the number of reports, told with the result at its public moment; None before."""
     is_over = state_of(collection_round, now) in {RoundState.PUBLISHED, RoundState.NO_RESULT}
     return collection_round.reports if is_over else None
 

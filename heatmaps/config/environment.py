@@ -85,7 +85,7 @@ def state_dir() -> Path:
 
 
 def program(root: Path) -> str:
-    """Returns what people call the product by: the installed command, else a checkout's script."""
+    """Returns the command that people run: the installed one, else a checkout's script."""
     return "hazemap" if root.parts[-2:] == ("hazemap", "app") else "manage.py"
 
 
@@ -168,7 +168,7 @@ def service_url(service: str) -> str:
 
 
 def password(role: str) -> str:
-    """Returns what is in the file that `HAZEMAP_<role>_PASSWORD_FILE` names; "" when not set.
+    """Returns the content of the file that `HAZEMAP_<role>_PASSWORD_FILE` names; "" when not set.
 
     Errors: RuntimeError naming the variable, when there is no such file or nothing in it.
     """
@@ -225,7 +225,7 @@ def metrics_address() -> tuple[str, int] | None:
 
 
 def rendered_bytes() -> int:
-    """Returns how many bytes rendered files may take. Errors: RuntimeError naming the variable."""
+    """Returns the most bytes of rendered files. Errors: RuntimeError naming the variable."""
     text = os.environ.get("HAZEMAP_RENDERED_BYTES", str(2**32))
     if not text.isdecimal() or int(text) < LEAST_RENDERED_BYTES:
         raise RuntimeError(

@@ -63,17 +63,17 @@ def web_key_dir(keys: Path) -> Path | None:
 
 
 def signing_key(folder: Path | None) -> str:
-    """Returns what Django signs with; without the folder a new one, which signs nothing that web takes."""
+    """Returns Django's signing key; without the folder a new one, which signs nothing that web takes."""
     return secrets.token_urlsafe(64) if folder is None else environment.secret_key(folder, SIGNING)
 
 
 def second_factor_key(folder: Path | None) -> str:
-    """Returns what secrets of second factors are encrypted with; empty without the folder."""
+    """Returns the key that encrypts secrets of second factors; empty without the folder."""
     return "" if folder is None else environment.secret_key(folder, SECOND_FACTORS)
 
 
 def kept_files_key(folder: Path | None) -> str:
-    """Returns what seals files that web keeps; without the folder a new one, which web does not take."""
+    """Returns the key that seals files web keeps; without the folder a new one, which web does not take."""
     return secrets.token_urlsafe(64) if folder is None else environment.secret_key(folder, KEPT_FILES)
 
 
@@ -84,7 +84,10 @@ def _private(path: Path) -> Path:
 
 
 def _is_key(path: Path) -> bool:
-    """Workers write into the first folder: a link there, or a pipe, is none of web's keys."""
+    """Tells whether it is a key of web's.
+
+    Workers write into the first folder: a link there, or a pipe, is none.
+    """
     return path.is_file() and not path.is_symlink()
 
 

@@ -13,7 +13,7 @@ _OTHERS: Final = ("PORT", "USER", "PASSWORD", "PASSWORD_FILE", "TLS", "FROM")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
-    """The operator's own server for mails. `tls`: "starttls", "tls" or "none".
+    """Describes the operator's own server for mails. `tls`: "starttls", "tls" or "none".
 
     `origin`: what links in mails begin with, such as https://maps.example.org.
     """

@@ -1,4 +1,4 @@
-"""Django settings: the same code embedded (SQLite, in-process worker) and deployed (PostgreSQL, Redis)."""
+"""Sets Django up: the same code embedded (SQLite, in-process worker) and deployed (PostgreSQL, Redis)."""
 
 import os
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Settings of sign-in, which django-allauth does: passwords, second factors, what is asked again."""
+"""Sets up sign-in, which django-allauth does: passwords, second factors, what is asked again."""
 
 from typing import Final
 

@@ -20,7 +20,7 @@ _REST: Final = re.compile(r"[A-Za-z0-9._~%/?&=+,:@{}-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileServer:
-    """Pictures that readers' browsers fetch from another host, which sees where they look."""
+    """Serves pictures that readers' browsers fetch from another host, which sees where they look."""
 
     address: str  # with {z}, {x} and {y}
     origin: str  # as a content security policy names it

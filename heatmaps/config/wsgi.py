@@ -1,4 +1,4 @@
-"""WSGI entry point of a deployment: any number of web processes, workers of their own."""
+"""Provides the WSGI entry point of a deployment: any number of web processes, workers of their own."""
 
 import os
 

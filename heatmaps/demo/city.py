@@ -34,7 +34,7 @@ WEEKS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class City:
-    """Public parameters of one synthetic city; equal ones give equal check-ins."""
+    """Holds public parameters of one synthetic city; equal ones give equal check-ins."""
 
     persons: int
     checkins: int
@@ -43,7 +43,7 @@ class City:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CheckIns:
-    """Columns of shape `(checkins,)`, ordered by time."""
+    """Holds columns of shape `(checkins,)`, ordered by time."""
 
     persons: Integers  # 0 to persons - 1
     times: Integers  # epoch seconds

@@ -25,7 +25,7 @@ COAST: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster: its middle in degrees, the standard deviation in metres, its relative weight."""
+    """Describes a cluster: its middle in degrees, the standard deviation in metres, its relative weight."""
 
     lat: float
     lon: float
@@ -35,7 +35,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Avenue:
-    """A straight street between two points (lat, lon) in degrees, and its relative weight."""
+    """Describes a straight street between two points (lat, lon) in degrees, and its relative weight."""
 
     start: tuple[float, float]
     end: tuple[float, float]

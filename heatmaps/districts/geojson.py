@@ -154,7 +154,7 @@ def _polygons(feature: Any, subject: str, field: str) -> Polygons:
 
 
 def _ring(ring: Any, subject: str, field: str) -> Iterator[Corner]:
-    """Its corners, the first one again at the end."""
+    """Returns its corners, the first one again at the end."""
     if not isinstance(ring, list) or len(ring) < _LEAST_CORNERS:
         raise ParameterError(field, f"a ring of {subject}", _POLYGONS)
     corners = [_corner(corner, subject, field) for corner in ring]

@@ -1,4 +1,4 @@
-"""The child that reads a district file: bytes of somebody come in, names and polygons go out."""
+"""Reads a district file in a child: bytes of somebody come in, names and polygons go out."""
 
 import json
 import os

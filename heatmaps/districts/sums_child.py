@@ -1,4 +1,4 @@
-"""The child that adds a released map up in areas."""
+"""Adds a released map up in areas, in a child."""
 
 import json
 import os

@@ -79,7 +79,7 @@ def example(dataset: Dataset, parameters: Mapping[str, str]) -> Example | None:
 
 
 def opened(example: Example, *, look: str) -> BinaryIO:
-    """Its picture as PNG, at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
+    """Opens its picture as PNG, at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
 
     def make(stream: BinaryIO) -> None:
         with turn():
@@ -94,7 +94,7 @@ def is_kept(example: Example, *, look: str) -> bool:
 
 
 def draw_example(example: Example, rng: RandomSource) -> Heatmap:
-    """Returns what the mechanism releases of the made-up people."""
+    """Returns the mechanism's release of the made-up people."""
     entry = registry.get(example.mechanism)
     target = Target(
         relation=example.relation,

@@ -27,7 +27,7 @@ _BOXES_AT_ONCE: Final = 1 << 16
 
 
 def write_lines(released: Released, stream: BinaryIO) -> None:
-    """Features in the order of the GeoJSON file, but a map's centres before its squares."""
+    """Writes features in the order of the GeoJSON file, but a map's centres before its squares."""
     boxes, begins, offset = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
     for lines, bounds in _lines(released):
         stream.write(lines)
@@ -42,7 +42,7 @@ def write_lines(released: Released, stream: BinaryIO) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Features:
-    """Holds what one file of features has; lines are read when they are asked for."""
+    """Reads the features of one file, each line when it is asked for."""
 
     count: int
     _stream: BinaryIO = field(repr=False)

@@ -15,7 +15,7 @@ _LINE_HEIGHT: Final = 1.4  # of the size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """Holds how text looks. Size in pixels."""
+    """Sets the size in pixels, the colour and the weight of text."""
 
     size: int
     colour: str

@@ -22,7 +22,7 @@ def decimals(numbers: NDArray[np.float64], *, missing: str) -> Any:
 
 
 def lines(*parts: Any, between: str, after: str) -> bytes:
-    """Texts of one length, or one text for all, put together element by element; `after` ends each."""
+    """Joins texts of one length, or one text for all, element by element; `after` ends each."""
     columns = [pa.scalar(part) if isinstance(part, str) else part for part in parts]
     rows = pc.binary_join_element_wise(*columns, between)
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows), after)

@@ -30,7 +30,7 @@ class PlaceName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """Paths in units of the picture; `box`: left, top, width and height of the region."""
+    """Holds paths in units of the picture; `box`: left, top, width and height of the region."""
 
     width: int
     height: int

@@ -105,7 +105,7 @@ class Download:
 
 
 def formats_for(release: Release) -> tuple[Format, ...]:
-    """Returns what a release can be had as: very fine grids have no file with every cell."""
+    """Returns the formats of a release: very fine grids have no file with every cell."""
     formats = kind_of(release).formats.values()
     return tuple(file_format for file_format in formats if file_format.fits(release.resolution))
 
@@ -122,7 +122,7 @@ def check_kind(release: Release, kind: ResultKind) -> None:
 
 
 def kind_of(release: Release) -> ResultKind:
-    """Returns what was released."""
+    """Returns the kind of a release's result."""
     return kind_of_release(release)
 
 
@@ -154,13 +154,13 @@ def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
 
 
 def picture(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
-    """Returns what the tiles of a published map are cut from. Errors: `ParameterError`."""
+    """Returns the picture that a published map's tiles are cut from. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     return _download(release, PICTURE, "", "application/octet-stream", look=look, layer=layer)
 
 
 def features(release: Release) -> Download:
-    """Returns what was released feature by feature, as `heatmaps.exports.features` reads it."""
+    """Returns a file of the released features, as `heatmaps.exports.features` reads it."""
     return _download(release, FEATURES, "", "application/octet-stream")
 
 
@@ -170,12 +170,12 @@ def sheet_of(release: Release) -> dict[str, Any]:
 
 
 def parts_of(release: Release) -> MapParts:
-    """Returns what was released before it becomes a document. Errors: as `sheet_of`."""
+    """Returns the released parts before they become a document. Errors: as `sheet_of`."""
     return MapParts.from_json(_part(release, PARTS))
 
 
 def heat_of(release: Release) -> dict[str, Any] | None:
-    """Returns what the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
+    """Returns the parts of a map's heat; None where it has none. Errors: as `sheet_of`."""
     heat: dict[str, Any] | None = _part(release, SURFACE)["heat"]
     return heat
 

@@ -12,7 +12,7 @@ from mechanisms.check import ParameterError
 
 
 def sheet_path(path: Path) -> Path:
-    """Returns where the release sheet of a file goes: beside it, with the suffix .json."""
+    """Returns the path of a file's release sheet: beside it, with the suffix .json."""
     return path.with_suffix(".json")
 
 

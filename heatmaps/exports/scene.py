@@ -63,7 +63,7 @@ class Scene:
         return self.canvas.textbbox(**text)
 
     def pixel_of(self, *, lat: float, lon: float) -> tuple[float, float]:
-        """Returns where a point lies, in pixels from the left and the top."""
+        """Returns a point's pixel, from the left and the top."""
         x, y = position(self.view, lat=lat, lon=lon)
         return x * self.image.width, y * self.image.height
 
@@ -92,7 +92,7 @@ class Scene:
 
 
 def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
-    """Returns what a picture of that size shows of the region and its surroundings.
+    """Returns the part of the region and its surroundings that a picture of that size shows.
 
     That is at least `around` of its extent on each side; less where the earth ends.
     """

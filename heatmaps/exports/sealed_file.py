@@ -93,7 +93,7 @@ def opened(path: Path) -> BinaryIO | None:
 
 
 def content_bytes(size: int) -> int:
-    """Returns how large the content of a sealed file of that size is."""
+    """Returns the bytes of content in a sealed file of that size."""
     return size - TAG_BYTES * -(-size // (BLOCK_BYTES + TAG_BYTES))
 
 

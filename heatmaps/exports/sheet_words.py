@@ -29,7 +29,7 @@ _TRUST: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
-    """Holds what a page, a picture or a file shows of a sheet."""
+    """Words a sheet for a page, a picture or a file."""
 
     title: str
     headline: str
@@ -154,7 +154,7 @@ def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """Returns how far off values are; nothing of sheets that were written before they said it."""
+    """Returns the errors of values; nothing of sheets that were written before they said it."""
     sentences = tuple(map(_sentence, sheet.get("errors", ())))
     return [("How far off values are", sentences)] if sentences else []
 

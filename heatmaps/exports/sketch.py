@@ -17,7 +17,7 @@ Key: TypeAlias = Callable[[Column], None]  # writes what the signs of a picture 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sketch:
-    """Holds what was drawn."""
+    """Holds the key of a drawn map, and where no name may stand."""
 
     key: Key
     occupied: Sequence[Box] = ()  # where no name may stand

@@ -26,11 +26,11 @@ DETAILS: Final = {
 
 
 class BodyWanted(BaseException):
-    """The program would read the body: no error, and nothing on its way may take it for one."""
+    """Says that the program would read the body: no error, which nothing on its way may take it for."""
 
 
 class Unread:
-    """A body that has not come yet."""
+    """Stands for a body that has not come yet."""
 
     def read(self, _size: int = -1) -> NoReturn:
         raise BodyWanted
@@ -39,7 +39,7 @@ class Unread:
 
 
 class AdmissionTask(WSGITask):  # type: ignore[misc]  # waitress carries no types
-    """The request without its body; an answer ends the connection, on which the body may be on its way."""
+    """Asks about the request without its body, which may be on its way: an answer ends the connection."""
 
     def start(self) -> None:
         super().start()
@@ -53,7 +53,7 @@ class AdmissionTask(WSGITask):  # type: ignore[misc]  # waitress carries no type
 
 
 class Admission:
-    """A task for the server's threads: ask about one request, and tell its connection."""
+    """Asks about one request in the server's threads, and tells its connection."""
 
     def __init__(self, connection: Any, request: Any) -> None:
         self._connection, self._request = connection, request
@@ -75,7 +75,7 @@ class Admission:
 
 
 class AnswerTask(WSGITask):  # type: ignore[misc]  # as above
-    """The request with its body."""
+    """Answers the request with its body."""
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
@@ -85,7 +85,7 @@ class AnswerTask(WSGITask):  # type: ignore[misc]  # as above
 
 
 class RefusalTask(ErrorTask):  # type: ignore[misc]  # as above
-    """An answer of the server itself; it repeats nothing of the request."""
+    """Answers for the server itself; it repeats nothing of the request."""
 
     def execute(self) -> None:
         error = self.request.error

@@ -16,7 +16,7 @@ _OPEN_TO_OTHERS: Final = stat.S_IWGRP | stat.S_IRWXO
 
 
 class BadCertificate(Exception):  # noqa: N818 - reads as what it says
-    """A readable reason in one line, naming the file."""
+    """Gives a readable reason in one line, naming the file."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

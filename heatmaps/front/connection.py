@@ -15,7 +15,7 @@ from heatmaps.http.attempt_limits import network_of
 
 
 class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """One client's; `network` is what connections are counted by.
+    """Serves one client; `network` is what connections are counted by.
 
     Every flush holds `outbuf_lock`, as tasks also run while `requests` is empty. Only the loop closes.
     """

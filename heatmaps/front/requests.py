@@ -11,7 +11,7 @@ from heatmaps.front import limits
 
 
 class Request(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no types
-    """One request of a connection."""
+    """Parses one request of a connection."""
 
     asks = False  # whether the program has still to say that the body is welcome
     admitted = False  # it said so

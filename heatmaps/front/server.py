@@ -35,7 +35,7 @@ class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no t
         return None
 
     def handle_accept(self) -> None:
-        """Never stops accepting: who comes last is as good as who came first."""
+        """Accepts without ever stopping: who comes last is as good as who came first."""
         super().handle_accept()
         open_channels = [channel for channel in self.active_channels.values() if not channel.will_close]
         if not open_channels:

@@ -15,7 +15,7 @@ RECORD_BYTES: Final = 2**14  # at most, before encryption
 
 
 class TlsConnection(Connection):
-    """One client's; `socket` is an `ssl.SSLSocket`."""
+    """Serves one client over TLS; `socket` is an `ssl.SSLSocket`."""
 
     is_encrypted = True
     _shakes_hands = True

@@ -1,1 +1,1 @@
-"""Guides of maps: what is public already about where people are."""
+"""Keeps guides of maps: what is public already about where people are."""

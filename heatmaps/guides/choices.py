@@ -63,7 +63,7 @@ class Chosen:
 
     @property
     def guide(self) -> Guide:
-        """Returns what a mechanism takes. Errors: `ParameterError` for a stored map that was changed."""
+        """Returns the guide for a mechanism. Errors: `ParameterError` for a stored map that was changed."""
         if self.release is None:
             return _of_file(self.file)
         digest = Result.objects.values_list("sha256", flat=True).filter(pk=self.release.pk).first()
@@ -110,7 +110,7 @@ def bound(release: Release) -> Chosen | None:
 
 
 def bound_guide(release: Release) -> Guide | None:
-    """Returns what a stored release is drawn with.
+    """Returns the guide that a stored release is drawn with.
 
     Errors: `ParameterError` where it is not the one it names.
     """

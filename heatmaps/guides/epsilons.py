@@ -16,7 +16,7 @@ from mechanisms.guarantee import Relation
 
 
 def persons_of(dataset: Dataset, mechanism: str, parameters: Mapping[str, object]) -> int | None:
-    """Returns how many people a question expects; None where it says no number. Errors: `ParameterError`."""
+    """Returns a question's number of expected people; None without one. Errors: `ParameterError`."""
     persons = registry.get(mechanism).parsed(parameters).get("expected_persons", dataset.public_persons)
     return persons if isinstance(persons, int) else None
 

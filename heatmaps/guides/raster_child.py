@@ -1,4 +1,4 @@
-"""The child that reads a raster: somebody's GeoTIFF comes in, shares of a region go out."""
+"""Reads a raster in a child: somebody's GeoTIFF comes in, shares of a region go out."""
 
 import json
 import os

@@ -93,7 +93,10 @@ def _loss(text: str) -> Fraction:
 
 
 def _conditions(guide: Mapping[str, Any]) -> tuple[str, ...]:
-    """Maps from before sheets named their conditions had one, where they started from a file."""
+    """Returns a map's conditions.
+
+    Maps from before sheets named them had one, where they started from a file.
+    """
     if not guide.get("unchecked"):
         return ()
     conditions = guide.get("conditions", [NOT_FROM_THESE_PEOPLE])

@@ -35,7 +35,7 @@ MOST_LOW: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """Data: for stewards only. Uploads of one dataset that somebody has to look after."""
+    """Counts uploads of one dataset that somebody has to look after. Data: for stewards only."""
 
     dataset: Dataset
     failed: int  # lately, and no file was read since
@@ -44,7 +44,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Low:
-    """A dataset in which a limit or the person's own allowance has run low, or out."""
+    """Names a dataset in which a limit or the person's own allowance has run low, or out."""
 
     dataset: Dataset
     percent: int
@@ -101,7 +101,7 @@ def waits_for_operator(person: User) -> bool:
 
 
 def open_links() -> QuerySet[Invitation]:
-    """Invitations to the server that nobody has used yet, for administrators."""
+    """Returns invitations to the server that nobody has used yet, for administrators."""
     return invitations.open_invitations(None)
 
 

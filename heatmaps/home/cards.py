@@ -36,7 +36,7 @@ class Pot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A link to a page of a dataset; `joins` stands between its title and the dataset's."""
+    """Links to a page of a dataset; `joins` stands between its title and the dataset's."""
 
     address: str  # the name of its address
     title: str
@@ -48,7 +48,7 @@ Pots = Mapping[int, list[Pot]]  # by account
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """`percent` of what is used where least is left, for a bar; "": nothing is limited."""
+    """Shows a dataset. `percent` of what is used where least is left, for a bar; "": nothing is limited."""
 
     dataset: Dataset
     role: str  # empty: an administrator who is no member
@@ -73,7 +73,7 @@ class Card:
 
     @property
     def link(self) -> Link | None:
-        """Returns what this person does next; None: nothing but to look."""
+        """Returns the link to this person's next step; None: nothing but to look."""
         words, tab = self.dataset.origin.words, self.dataset.origin.tab
         if tab is not None:
             return Link(address=tab.address, title=tab.title)

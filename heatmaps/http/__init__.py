@@ -1,1 +1,1 @@
-"""What every request passes: rate limits, body lengths, caches, health."""
+"""Checks what every request passes: rate limits, body lengths, caches, health."""

@@ -72,7 +72,7 @@ def count_failure(address: str) -> None:
 
 
 def failures(address: str) -> int:
-    """Returns how many failures of an address are counted in this hour."""
+    """Counts the failures of an address in this hour."""
     return _times(FAILURES, _key(address))
 
 
@@ -112,12 +112,12 @@ def wait_of(scope: str, account_id: int) -> int:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Returns where a request comes from (`heatmaps.front.proxy` says so behind a proxy)."""
+    """Returns a request's address (`heatmaps.front.proxy` gives it behind a proxy)."""
     return network_of(str(request.META.get("REMOTE_ADDR", "")))
 
 
 def network_of(text: str) -> str:
-    """Returns what counts of an address: all of IPv4, of IPv6 the network, as its holder has all of it."""
+    """Returns the part of an address that counts: all of IPv4, of IPv6 the network, its holder's whole."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

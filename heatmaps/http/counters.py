@@ -28,7 +28,7 @@ _FULL: Final = "full"  # no key of ours, which are digests
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often something was counted, and in how many seconds its count ends."""
+    """Says how often something was counted, and in how many seconds its count ends."""
 
     times: int
     seconds_left: int

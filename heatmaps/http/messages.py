@@ -10,7 +10,10 @@ MOST: Final = 20
 
 
 class OnceStorage(SessionStorage):
-    """MESSAGE_STORAGE. Pages that send on say their reason each time, and nobody may have read it between."""
+    """Stores messages once (MESSAGE_STORAGE).
+
+    Pages that send on say their reason each time, and nobody may have read it between.
+    """
 
     def _store(
         self, messages: list[Message], response: HttpResponseBase, *arguments: Any, **named: Any

@@ -73,7 +73,7 @@ class Watch:
 
     @property
     def text(self) -> str:
-        """Returns what Prometheus reads."""
+        """Writes the facts for Prometheus."""
         states = health.latest().states
         parts = {f'{{part="{part}"}}': _NUMBERS[works] for part, works in states.items()}
         has_workers = all(states.get(part) for part in health.workers())

@@ -38,7 +38,7 @@ class _Waiter:
 
 @dataclass(slots=True, kw_only=True)
 class HashingPlaces:
-    """The places of one process.
+    """Shares out the places of one process.
 
     One hash waits at most, that of the address with the fewest failures: more would take the threads that are
     left, and an owner who comes while many guess is next.
@@ -96,7 +96,7 @@ _behind: Final = ThreadPoolExecutor(PLACES - RESERVED, "guesses", initializer=_g
 
 
 class Placed:
-    """A hasher of Django's that waits for a place first; a mixin before it."""
+    """Makes a hasher of Django's wait for a place first; a mixin before it."""
 
     def encode(self, *arguments: Any, **named: Any) -> str:
         """Hashes in a place. Errors: Busy, which counts as a failure of an address that is not known."""
@@ -118,7 +118,7 @@ class Placed:
 
 
 class PasswordHasher(Placed, PBKDF2PasswordHasher):
-    """Django's own, in a place; hashes made by Django's are its own."""
+    """Hashes as Django's own, in a place; hashes made by Django's are its own."""
 
 
 @receiver(user_login_failed)

@@ -120,8 +120,10 @@ def _check_has_entries(dataset: Dataset) -> None:
 
 
 def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) -> int:
-    """Returns how many entries are new. The caller holds the ledger's lock, so that no version is made
-    meanwhile."""
+    """Leaves persons out and counts the new entries.
+
+    The caller holds the ledger's lock, so that no version is made meanwhile.
+    """
     since = _next_version(dataset)
     ending = dataset.suppressions.filter(since=since, withdrawals=None)
     entries = ending.filter(withdraws__since__lt=since, withdraws__withdraws=None)  # go on
@@ -137,7 +139,7 @@ def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) ->
 
 
 def _withdraw(dataset: Dataset, withdrawn: Iterable[Suppression], steward: User) -> int:
-    """Returns how many rows were withdrawn. The caller holds the ledger's lock."""
+    """Withdraws entries and counts the new rows. The caller holds the ledger's lock."""
     since = _next_version(dataset)
     rows = [
         Suppression(

@@ -22,7 +22,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Holds how a file is read.
+    """Says how a file is read.
 
     `columns` names a file's column for a field, where it is not the field's own name (time: "" for none).
 

@@ -18,7 +18,7 @@ MAX_LISTED: Final = 1_000_000  # rows: a file of nothing but rubbish does not fi
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Returns where an upload's list is, if any row was rejected and the 7 days are not over."""
+    """Returns the path of an upload's list, if any row was rejected and the 7 days are not over."""
     return _folder() / f"{upload_id}.csv"
 
 

@@ -37,7 +37,7 @@ class NothingRestored(LedgerError):
 
 
 class NeedsVersion(LedgerError):
-    """Versions of a lake from before the restore may have people who opted out there since."""
+    """Says that versions of a lake from before the restore may have people who opted out there since."""
 
     code = "needs_version"
 
@@ -68,7 +68,7 @@ class Charged:
 
 
 def charges_of(restoration: Restoration) -> list[Charged]:
-    """Returns what was charged for what may have been released, by account."""
+    """Returns the charges for what may have been released, by account."""
     rows = restoration.charges.order_by("account").values_list("account__kind", "amount")
     return [Charged(kind=AccountKind(kind), amount=amount) for kind, amount in rows]
 

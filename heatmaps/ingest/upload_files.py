@@ -56,7 +56,7 @@ def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Returns where an upload's file is while it is needed."""
+    """Returns the path of an upload's file while it is needed."""
     return Path(settings.UPLOAD_DIR) / f"{upload_id}{_RAW}"
 
 
@@ -88,7 +88,7 @@ def stored_uploads() -> list[UUID]:
 
 
 def age_seconds(path: Path) -> float:
-    """Seconds since a file was last written; 0 when it is gone."""
+    """Returns seconds since a file was last written; 0 when it is gone."""
     with contextlib.suppress(FileNotFoundError):  # another sweep was faster
         return time.time() - path.stat().st_mtime
     return 0

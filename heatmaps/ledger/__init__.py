@@ -1,1 +1,1 @@
-"""The budget ledger: amounts, the state machine of releases, the chain of events and its verification."""
+"""Keeps the budget ledger: amounts, the releases' state machine, the events' chain and its verification."""

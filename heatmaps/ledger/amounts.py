@@ -23,7 +23,7 @@ ACCOUNTS: Final[Mapping[Relation, tuple[AccountKind, ...]]] = {
 
 
 def units_per_one(kind: AccountKind) -> int:
-    """Returns how many of the account's units make 1."""
+    """Returns the account's units in 1."""
     return DELTA_UNITS if kind == AccountKind.DELTA else EPSILON_UNITS
 
 
@@ -37,7 +37,7 @@ def units_up(amount: Fraction, kind: AccountKind) -> int:
 def charges(
     *, relation: Relation, radius_m: int | None, guarantee: Guarantee, diameter_m: float
 ) -> dict[AccountKind, int | None]:
-    """Returns what a release costs, by account, in units rounded up; None where the loss has no bound.
+    """Returns a release's cost by account, in units rounded up; None where the loss has no bound.
 
     `diameter_m` is the region's: no two places of it are further apart in its projection. `radius_m` is the
     distance of the radius account (`REPLACE` only). Source: `docs/explanation/law.md`, "A guarantee is a

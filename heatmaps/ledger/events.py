@@ -42,7 +42,7 @@ def event_hash(event: Event) -> str:
 
 
 def hashed(event: Event) -> dict[str, int | str]:
-    """Returns what the hash of an event covers; for stewards only, as its exact moment and its salt are.
+    """Returns the facts that an event's hash covers; for stewards only, as its exact moment and its salt are.
 
     Events from before there were salts have none: whoever sees their hash could search their moment.
     """

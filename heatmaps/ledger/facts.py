@@ -55,7 +55,7 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
 
 
 def source_facts(dataset: Dataset) -> dict[str, int | str]:
-    """Returns what a dataset reads where it is."""
+    """Returns the facts of the source that a dataset reads where it is."""
     return {name: getattr(dataset, name) for name in ("source", "source_fingerprint")}
 
 
@@ -80,7 +80,7 @@ def collection_fact(collection: Collection) -> str:
 
 
 def round_facts(row: Round) -> dict[str, int | str]:
-    """Returns what a round is from its opening on: the text that both roles serve, and what is seen of it."""
+    """Returns a round's facts from its opening on: the text that both roles serve, and what is seen of it."""
     return {
         "facts_sha256": row.facts_sha256,
         "analyser_key": row.analyser_key,
@@ -151,7 +151,7 @@ def _plain(value: object) -> object:
 
 
 def _data_slice(release: Release) -> dict[str, int | str]:
-    """Returns nothing where all of it is asked about, as in events from before there were slices."""
+    """Returns the data slice's facts; none where all is asked about, as in events from before slices."""
     facts: dict[str, int | str] = {}
     if release.since is not None:
         facts["since"] = release.since
@@ -163,7 +163,7 @@ def _data_slice(release: Release) -> dict[str, int | str]:
 
 
 def _guide(release: Release) -> dict[str, int | str]:
-    """Returns nothing without a guide, as in events from before there were guides."""
+    """Returns the guide's facts; none without a guide, as in events from before there were guides."""
     guide = release.guide_release_id or release.guide_file_id
     return {} if guide is None else {"guide": str(guide), "guide_sha256": release.guide_sha256}
 
@@ -199,14 +199,14 @@ def text_matches_columns(row: Round) -> bool:
 
 
 def batch_facts(row: Round) -> dict[str, int | str]:
-    """Returns how many reports a round had, and the SHA-256 of their messages; nothing where none came."""
+    """Returns a round's number of reports and the SHA-256 of their messages; nothing where none came."""
     if row.reports is None:
         return {}
     return {"reports": row.reports, "sha256": row.batch_sha256}
 
 
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:
-    """Returns what is committed on each account."""
+    """Returns the committed amount of each account."""
     return {str(account.kind): NO_BOUND if account.unbounded else account.committed for account in accounts}
 
 
@@ -244,7 +244,7 @@ def kept_from_fact(version: DataVersion) -> str:
 
 
 def allowance_facts(account: Account, allowance: Allowance) -> dict[str, int | str]:
-    """Returns whose allowance on which account, and how much it is."""
+    """Returns an allowance: whose, on which account, how much."""
     return {
         "account": str(account.kind),
         "person": EVERYBODY if allowance.person_id is None else allowance.person_id,

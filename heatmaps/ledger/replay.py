@@ -57,7 +57,7 @@ class Disagreement(Exception):  # noqa: N818 - the word for what verification fi
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedRelease:
-    """Holds a release as its events tell it."""
+    """Holds a release's state, facts and charges, as its events tell them."""
 
     state: ReleaseState
     facts: Mapping[str, int | str]
@@ -110,7 +110,7 @@ class Replay:
             raise Disagreement(event.sequence, "the event's facts cannot be read") from error
 
     def balances(self) -> dict[str, int | str]:
-        """Returns what is committed, as events write it."""
+        """Returns the committed amounts, as events write them."""
         return {kind: NO_BOUND if self.unbounded[kind] else units for kind, units in self.committed.items()}
 
     def _check_chain(self, event: Event) -> None:

@@ -52,7 +52,7 @@ class Holdings:
 
 
 def fact(version: DataVersion) -> dict[str, str]:
-    """Returns what the event of a version says of what it holds. The caller holds the ledger's lock."""
+    """Returns the commitment that a version's event holds. The caller holds the ledger's lock."""
     return {FACT: commitment(Holdings.of(version.dataset_id), version.number)}
 
 
@@ -97,7 +97,7 @@ def check_bound(dataset: Dataset, number: int, bound: dict[int, str]) -> None:
 
 
 def _bound(dataset: Dataset) -> dict[int, str]:
-    """Commitments by the number of their version. Errors: `VersionChanged` where one has two."""
+    """Returns commitments by the number of their version. Errors: `VersionChanged` where one has two."""
     bound: dict[int, str] = {}
     rows = Event.objects.filter(dataset=dataset.pk, kind__in=[VERSION, BOUND]).order_by("sequence")
     for text in rows.values_list("after", flat=True):

@@ -50,7 +50,7 @@ TELLING: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCase(Generic[lower_bound.Input]):
-    """Two neighbouring inputs of a mechanism at an ε, and what somebody sees of a draw from either.
+    """Holds two neighbouring inputs of a mechanism at an ε, and what somebody sees of a draw from either.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
     guided: the mechanism begins from a guide.

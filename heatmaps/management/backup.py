@@ -36,7 +36,7 @@ _LARGEST_MANIFEST: Final = 2**24  # bytes
 
 
 class BackupError(Exception):
-    """A readable reason in one line; nothing was written."""
+    """Gives a readable reason in one line; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

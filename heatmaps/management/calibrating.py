@@ -61,7 +61,7 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyCalibration:
-    """`unit` is what the guarantee's metres stand for."""
+    """Describes a calibrated mechanism; `unit` is what the guarantee's metres stand for."""
 
     unit: str
     parameters: dict[str, object]
@@ -168,7 +168,7 @@ def _of_shuffled_sums(name: str, options: CalibrationOptions) -> FamilyCalibrati
 
 
 def _own(protocol: GeoSum | SgdlSum | RrSum) -> dict[str, object]:
-    """Returns what a device has to know of its noise."""
+    """Returns the noise parameters that a device needs."""
     if isinstance(protocol, RrSum):
         return {"flip": f"{protocol.flips / CHANCES:.12g}"}
     noise = protocol.noise

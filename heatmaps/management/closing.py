@@ -9,7 +9,7 @@ from heatmaps.people import after_restore
 
 
 class CannotClose(Exception):  # noqa: N818 - reads as what it says
-    """The reason, in one line; nothing was written."""
+    """Gives the reason, in one line; nothing was written."""
 
 
 def close(dataset: Dataset, *, reason: str) -> int:

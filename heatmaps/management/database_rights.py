@@ -17,7 +17,7 @@ from heatmaps.models import SEEN_BY_WORKERS
 
 @dataclass(frozen=True, slots=True)
 class ColumnRights:
-    """A right to some columns of a table: SELECT, INSERT or UPDATE."""
+    """Names a right to some columns of a table: SELECT, INSERT or UPDATE."""
 
     right: str
     names: tuple[str, ...]

@@ -40,16 +40,16 @@ _STATE: Final = """SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current
 
 
 class NotPostgres(Exception):  # noqa: N818 - reads as what it says
-    """The embedded database is a file: whoever may read it may do everything."""
+    """Refuses the embedded database, which is a file: whoever may read it may do everything."""
 
 
 class TooMighty(Exception):  # noqa: N818 - reads as what it says
-    """The role that web, workers or the clock would have may do more than they shall."""
+    """Refuses a role that may do more than web, workers or the clock shall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseRole:
-    """A role to sign in with; no password: it keeps the one it has, or is let in without one."""
+    """Names a role to sign in with; no password: it keeps the one it has, or is let in without one."""
 
     name: str
     password: str = field(default="", repr=False)

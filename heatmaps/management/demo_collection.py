@@ -53,7 +53,7 @@ Say = Callable[[str], object]
 
 
 class CannotRun(Exception):  # noqa: N818 - reads as what it says
-    """A readable reason in one line."""
+    """Gives a readable reason in one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Worker:
-    """The process, started again whenever it ends before it is told to."""
+    """Runs the process, and starts it again whenever it ends before it is told to."""
 
     def __init__(self) -> None:
         self._ready, self._stopping, self._lock = Event(), Event(), Lock()
@@ -116,7 +116,7 @@ class Worker:
 
 
 class Tasks:
-    """Threads of one process for its tasks: draws have theirs, all the others share one."""
+    """Runs tasks in threads of one process: draws have theirs, all the others share one."""
 
     def __init__(self, app: Celery) -> None:
         self._app = app

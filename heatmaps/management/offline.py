@@ -121,7 +121,7 @@ def _check_persons(persons: int, enrolled: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeansRead:
-    """Holds what a central point is drawn from."""
+    """Holds the means that a central point is drawn from, and the points of the files."""
 
     means: RecordMeans
     points: FilePoints

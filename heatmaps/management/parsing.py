@@ -25,7 +25,7 @@ _NEGATIVE = re.compile(r"-[0-9.]+(e[0-9]+)?(,.*)?", re.IGNORECASE)
 
 
 class PureCommand(BaseCommand):
-    """A command without database; what is wrong with its input is its error.
+    """Runs without database; what is wrong with its input is its error.
 
     Its --bbox may begin with a minus sign, as in -98.3,29.8,-97.3,31.0.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Progress:
-    """Steps done: on a terminal one line that changes, else a line every half minute."""
+    """Shows steps done: on a terminal one line that changes, else a line every half minute."""
 
     def __init__(self, stream: Any, what: str) -> None:
         self._stream, self._what, self._live = stream, what, sys.stderr.isatty()

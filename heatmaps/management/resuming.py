@@ -24,7 +24,7 @@ _MAY_HAVE_LOST_NOTHING = (HoldCause.NO_RECORD, HoldCause.OTHER_PLACE)
 
 
 class CannotResume(Exception):  # noqa: N818 - reads as what it says
-    """A readable reason in one line; nothing was changed."""
+    """Gives a readable reason in one line; nothing was changed."""
 
 
 class OtherCopy(StrEnum):

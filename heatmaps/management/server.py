@@ -32,7 +32,7 @@ MOST_PORT: Final = 65535
 
 
 class CannotServe(Exception):  # noqa: N818 - reads as what it says
-    """A readable reason in one line."""
+    """Gives a readable reason in one line."""
 
 
 def is_embedded() -> bool:

@@ -142,7 +142,7 @@ class MapParts:
 
     @property
     def data(self) -> dict[str, object]:
-        """Returns what `released_map.js` reads, as `json_script` takes it."""
+        """Returns the data for `released_map.js`, as `json_script` takes it."""
         return {"centre": self.centre, "drawings": [asdict(drawing) for drawing in self.drawings]}
 
 

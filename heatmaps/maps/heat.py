@@ -31,7 +31,7 @@ _FITTED: Final = "This method does not say how far sums of its squares may be of
 
 
 def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
-    """Squares by level with values and deviations in persons, and the usual width of the Gaussian in metres.
+    """Holds squares by level with values and deviations in persons, and the Gaussian's usual width in metres.
 
     None where the error of a sum over squares is not known: then a surface has none either.
     """

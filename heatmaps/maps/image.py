@@ -48,13 +48,13 @@ def mercator_height(region: Region) -> float:
 
 
 def mercator(latitude: float) -> float:
-    """Returns how far from the equator a latitude in degrees, cut where web maps end, lies on a Mercator map,
+    """Returns a latitude's distance from the equator (degrees, cut where web maps end) on a Mercator map,
     in radians of longitude."""
     return float(np.arcsinh(np.tan(np.radians(np.clip(latitude, -MERCATOR_LIMIT, MERCATOR_LIMIT)))))
 
 
 def position(region: Region, *, lat: float, lon: float) -> tuple[float, float]:
-    """Returns where a point lies on a Mercator map of the region: shares of its width and, from the top,
+    """Returns a point's place on a Mercator map of the region: shares of its width and, from the top,
     height."""
     across, down = positions(region, lat=np.array([lat]), lon=np.array([lon]))
     return float(across[0]), float(down[0])

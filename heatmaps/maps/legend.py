@@ -54,7 +54,7 @@ class LegendClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legend:
-    """Holds what the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
+    """Explains the classes of a drawn map. `breaks` are the classes' lower bounds, ascending."""
 
     unit: str
     unit_km2: float

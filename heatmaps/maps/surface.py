@@ -45,11 +45,11 @@ class PointLattice:
     widths: tuple[float, float]  # of the Gaussian, as shares of both
 
     def across(self, x: Integers, level: int) -> "_Windows":
-        """Returns what squares of a level, from west, add in each column."""
+        """Returns the amounts that squares of a level, from west, add in each column."""
         return _Windows.of(x, level, self.columns, self.widths[0])
 
     def down(self, y: Integers, level: int) -> "_Windows":
-        """Returns what squares of a level, from north, add in each row."""
+        """Returns the amounts that squares of a level, from north, add in each row."""
         return _Windows.of(y, level, self.rows, self.widths[1])
 
 

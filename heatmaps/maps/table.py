@@ -32,7 +32,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapTable:
-    """Holds the numbers beside a map."""
+    """Tabulates a map's greatest regions or centres, for beside it."""
 
     rows: tuple[TableRow, ...]
     centres: int  # of a map of areas
@@ -40,7 +40,7 @@ class MapTable:
 
 
 def map_table(heatmap: Heatmap, region: Region) -> MapTable:
-    """Its `TABLE_ROWS` greatest regions, or centres."""
+    """Returns its `TABLE_ROWS` greatest regions, or centres."""
     return MapTable(
         rows=top_regions(heatmap, region, most=TABLE_ROWS),
         centres=len(centres_of(heatmap, region)),

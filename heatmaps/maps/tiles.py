@@ -42,7 +42,7 @@ class Tile:
         return 0 <= self.zoom <= _MOST_ZOOM and max(self.x, self.y) < 1 << self.zoom
 
     def centres(self, side: int) -> tuple[Floats, Floats]:
-        """Longitudes from west and latitudes from north of the middles of `side` pixels each way."""
+        """Returns longitudes from west and latitudes from north of the middles of `side` pixels each way."""
         parts = (np.arange(side) + 0.5) / side
         across, down = ((at + parts) / (1 << self.zoom) for at in (self.x, self.y))
         return across * 360 - 180, np.degrees(np.arctan(np.sinh(np.pi * (1 - 2 * down))))

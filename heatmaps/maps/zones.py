@@ -18,7 +18,7 @@ _STEPS: Final = (1, 2, 2.5, 5, 10)
 
 
 def zone_parts(shares: ZoneShares, region: Region) -> MapParts:
-    """Shares as Leaflet shows them, before they become a document."""
+    """Returns shares as Leaflet shows them, before they become a document."""
     rows = zone_classes(shares)
     return parts_of(drawn_zones(shares), region, legend=LEGEND, meaning=MEANING, rows=rows)
 

@@ -1,4 +1,4 @@
-"""Read masses, records and means of persons.
+"""Reads masses, records and means of persons.
 
 Flat mechanisms weigh a person's check-ins *inside* a data slice 1 together (`docs/explanation/law.md`,
 "Mass"): inside the region, or the rectangle of it, and inside the period, where check-ins without a
@@ -94,7 +94,7 @@ def of_items(
     level: int,
     data_slice: DataSlice = WHOLE,
 ) -> list[Result]:
-    """Returns what `work` makes of what `read_items` reads, of some of the persons after the other."""
+    """Applies `work` to what `read_items` reads, some persons after the others, and returns the results."""
     results: list[Result] = _reader(dataset).items(dataset, version, data_slice, work, level=level)
     return results
 

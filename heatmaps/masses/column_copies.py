@@ -81,7 +81,7 @@ def is_given_up(upload: Upload) -> bool:
 
 
 def copy_state(upload: Upload) -> CopyState:
-    """Returns how far the copy of an upload is."""
+    """Returns the state of an upload's copy."""
     if is_given_up(upload):
         return CopyState.GIVEN_UP
     if connection.vendor != "postgresql" or not _is_worth_it(upload):

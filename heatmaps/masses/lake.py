@@ -49,7 +49,7 @@ def _answer(
     data_slice: DataSlice,
     text: Callable[[ColumnKinds, LakeScope], str],
 ) -> pa.Table:
-    """Returns what Spark answers to a question about the check-ins of a version in a slice."""
+    """Returns Spark's answer to a question about the check-ins of a version in a slice."""
     source, tables = sources.of(dataset), sources.tables_of(version)
     scope = LakeScope(region=region_of(dataset), data_slice=data_slice, kept_from=_kept_from(version))
     with sources.opened(source, tables) as lake:

@@ -96,7 +96,7 @@ def items(
 def _by_slot(
     dataset: Dataset, version: DataVersion, data_slice: DataSlice, key: RowKey | None = None
 ) -> Iterator[tuple[list[Piece], CheckInRows]]:
-    """Yields what counts, in parts of different persons: packed check-ins, and rows that are not packed.
+    """Yields the rows that count in parts of different persons: packed check-ins, and rows not packed.
 
     At least one part; a slot each where anything is packed. key: what masses are summed by, with times where
     it has bins; None: whole records, with points outside the region.

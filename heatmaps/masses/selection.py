@@ -17,7 +17,7 @@ from mechanisms.space.subregion import Rectangle
 
 
 def uploads(dataset: Dataset, version: DataVersion) -> "QuerySet[Upload]":
-    """Returns what a version includes; `retention.counted` says what is kept of it.
+    """Returns the uploads of a version; `retention.counted` says what is kept of them.
 
     The uploads of a version stay the same from then on.
     """

@@ -1,4 +1,4 @@
-"""What administrators read of datasets that they are no members of."""
+"""Keeps what administrators read of datasets that they are no members of."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A dataset's public facts, its members and its data versions."""
+"""Keeps a dataset's public facts, its members and its data versions."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -97,7 +97,7 @@ class Dataset(models.Model):
 
     @property
     def origin(self) -> Origin:
-        """Returns where its check-ins come from."""
+        """Returns the origin of its check-ins."""
         return origins.of_columns(is_collection=self.is_collection, source=self.source)
 
     class Meta:
@@ -202,7 +202,7 @@ class DataVersion(models.Model):
 
     @property
     def since(self) -> datetime:
-        """Returns what is shown as its moment: the public one, not when a worker came to it."""
+        """Returns the moment that is shown: the public one, not when a worker came to it."""
         return self.due_at or self.created_at
 
     @property

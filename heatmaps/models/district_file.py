@@ -1,4 +1,4 @@
-"""District files: public polygons with names that a steward stores with a dataset."""
+"""Keeps district files: public polygons with names that a steward stores with a dataset."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Guide files: public maps that a steward stores with a dataset before its first upload."""
+"""Keeps guide files: public maps that a steward stores with a dataset before its first upload."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""When the clock of a deployment last ticked, for processes that cannot see it."""
+"""Keeps when the clock of a deployment last ticked, for processes that cannot see it."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""What an installation knows of itself, so that an older database is recognised (`heatmaps.record`)."""
+"""Keeps what an installation knows of itself, so that an older database is recognised (`heatmaps.record`)."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""The budget: accounts with integer balances and the chain of events.
+"""Keeps the budget: accounts with integer balances and the chain of events.
 
 Only `heatmaps/ledger/transitions` writes these tables.
 """

@@ -1,5 +1,6 @@
-"""Check-ins of large uploads once more, in columns, for releases to read: a row's own message and header
-cost more than what it says.
+"""Keeps check-ins of large uploads once more, in columns, for releases to read.
+
+A row's own message and header cost more than what it says.
 
 Raw data as the rows are, and shown to nobody. An upload has all of its slots or none, written in one
 transaction (`heatmaps.masses.column_copies`); the transaction that deletes any of its rows deletes them.

@@ -1,4 +1,4 @@
-"""Tables of accounts beside Django's own, and of links that work once."""
+"""Keeps tables of accounts beside Django's own, and of links that work once."""
 
 import uuid
 from typing import Final
@@ -15,7 +15,7 @@ SEEN_BY_WORKERS: Final = ("id", "username", "is_active")
 
 
 def hidden_columns(account: str) -> tuple[str, ...]:
-    """Returns what a worker's query has to defer of an account. account: how the query calls it."""
+    """Returns the columns that a worker's query has to defer. account: how the query calls it."""
     columns = (field.attname for field in get_user_model()._meta.concrete_fields)
     return tuple(f"{account}__{column}" for column in columns if column not in SEEN_BY_WORKERS)
 

@@ -1,4 +1,4 @@
-"""Whether the database's tables are those of this version."""
+"""Checks whether the database's tables are those of this version."""
 
 from typing import Final
 
@@ -11,7 +11,10 @@ LAST_WITH_ALL: Final = "dd01907"  # the commit before migrations were replaced b
 
 
 class TooOldError(Exception):
-    """A database lacks some of the migrations that were replaced, which only an earlier version has."""
+    """Refuses a database without some of the migrations that were replaced.
+
+    Only an earlier version has them.
+    """
 
     def __init__(self, missing: list[str]) -> None:
         super().__init__(

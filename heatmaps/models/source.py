@@ -1,4 +1,4 @@
-"""What datasets keep of tables that stay in their owner's lake (`heatmaps.sources`): never a row of them."""
+"""Keeps facts of tables that stay in their owner's lake (`heatmaps.sources`): never a row of them."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""API tokens: hashed at rest, scoped, revocable by deleting the row."""
+"""Keeps API tokens: hashed at rest, scoped, revocable by deleting the row."""
 
 from django.db import models
 from knox.models import AbstractAuthToken

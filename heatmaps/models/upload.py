@@ -1,4 +1,4 @@
-"""Uploads and the check-ins they carry."""
+"""Keeps uploads and the check-ins they carry."""
 
 import uuid
 from typing import Any
@@ -152,7 +152,7 @@ class Suppression(models.Model):
 
     @classmethod
     def in_effect(cls, version: DataVersion) -> "models.QuerySet[Suppression]":
-        """Returns who is left out of what a data version holds.
+        """Returns the opt-outs of people who are left out of a data version.
 
         Rows of later versions and of other datasets change nothing: its event commits to none of them.
         """

@@ -1,4 +1,7 @@
-"""Origins of check-ins: uploads, lakes and devices. Each is one object, which the rooms above ask."""
+"""Provides the origins of check-ins: uploads, lakes and devices.
+
+Each is one object, which the rooms above ask.
+"""
 
 from functools import reduce
 from operator import or_

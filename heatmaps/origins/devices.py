@@ -1,4 +1,4 @@
-"""Reports of people's devices: they blur before they send, in rounds that a steward plans."""
+"""Gathers reports of people's devices: they blur before they send, in rounds that a steward plans."""
 
 from dataclasses import dataclass
 from operator import attrgetter
@@ -17,7 +17,7 @@ ONLY_DEVICES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices(Origin):
-    """A round is drawn by its devices: reading their reports takes no place of a draw."""
+    """Draws a round by its devices: reading their reports takes no place of a draw."""
 
     def slot_seconds(self, dataset: Any) -> float:
         seconds: float = settings.SLOT_SECONDS[dataset.row_capacity]

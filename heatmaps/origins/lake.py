@@ -1,4 +1,4 @@
-"""Check-ins that stay in their owner's lake: Spark sums them there."""
+"""Lets check-ins stay in their owner's lake: Spark sums them there."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,7 +12,7 @@ from heatmaps.origins.pages import RetentionWords, Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lake(Origin):
-    """How long a draw takes does not depend on what is stored here."""
+    """Gives a draw a length that does not depend on what is stored here."""
 
     def slot_seconds(self, dataset: Any) -> float:  # noqa: ARG002 - the same for all
         seconds: float = settings.SOURCE_SLOT_SECONDS

@@ -19,7 +19,7 @@ ONLY_ROUNDS: Final = "this dataset is filled by uploads; only a collection has r
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function of a room above, loaded when it is called."""
+    """Loads a function of a room above when it is called."""
 
     path: str
 
@@ -147,7 +147,7 @@ class Origin(ABC):
 
     @abstractmethod
     def slot_seconds(self, dataset: Any) -> float:
-        """Returns how long a draw stays unseen, before slots are doubled."""
+        """Returns the seconds for which a draw stays unseen, before slots are doubled."""
 
     @abstractmethod
     def has_place(self, dataset: Any, spent: "QuerySet[Any]") -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tab:
-    """A tab of a dataset's pages."""
+    """Describes a tab of a dataset's pages."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class RetentionWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Texts inside sentences of pages; whole parts of pages are templates (`Parts`)."""
+    """Holds texts inside sentences of pages; whole parts of pages are templates (`Parts`)."""
 
     choice: str  # of this origin, for a new dataset
     step: str = "File"  # the second one to a first map

@@ -1,4 +1,4 @@
-"""Check-ins that stewards upload: they are stored here."""
+"""Stores the check-ins that stewards upload."""
 
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,1 +1,1 @@
-"""People: permissions, accounts, members, invitations."""
+"""Manages people: permissions, accounts, members, invitations."""

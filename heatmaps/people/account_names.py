@@ -105,7 +105,7 @@ def _is_in_use(character: str) -> bool:
 
 
 def _scripts(character: str) -> set[str]:
-    """Returns in which scripts, and ways of writing, a character is used; none where in all."""
+    """Returns the scripts, and ways of writing, that use a character; none where all do."""
     scripts: set[str] = set(script_extension(character))
     if scripts & _ANY:
         return set()

@@ -45,7 +45,7 @@ def check(origins: Iterable[str]) -> list[str]:
 
 
 def origins_of(dataset: Dataset) -> tuple[str, ...]:
-    """Returns who may frame its public maps; empty: nobody.
+    """Returns the origins that may frame its public maps; empty: nobody.
 
     Checked again, as they are about to be a header.
     """

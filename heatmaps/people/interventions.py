@@ -73,7 +73,7 @@ def write_profile(user: User, **columns: object) -> None:
 
 
 def of(user: User) -> Iterator[Intervention]:
-    """Yields what was done, one of each kind, as far as it was."""
+    """Yields the interventions, one of each kind, as far as there were any."""
     profile = (
         Profile.objects.select_related("password_link_by", "factor_removed_by").filter(user=user).first()
     )

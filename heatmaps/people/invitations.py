@@ -63,7 +63,7 @@ def invite_to_installation(administrator: User, *, may_create_datasets: bool) ->
 
 
 def open_invitations(dataset: Dataset | None) -> QuerySet[Invitation]:
-    """Invitations to a dataset (None: to the installation) that may still be used, the latest first."""
+    """Returns invitations to a dataset (None: to the installation) that are still good, the latest first."""
     rows = _usable().filter(dataset=dataset)
     return rows.select_related("made_by").order_by("-created_at")
 

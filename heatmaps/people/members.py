@@ -51,7 +51,7 @@ class AlreadyMember(MemberError):
 
 
 def members_of(dataset: Dataset) -> QuerySet[Membership]:
-    """Stewards first, then by name."""
+    """Returns members, stewards first, then by name."""
     return (
         Membership.objects.filter(dataset=dataset)
         .select_related("user")

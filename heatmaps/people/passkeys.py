@@ -99,7 +99,7 @@ def require_removable(passkey: Authenticator) -> None:
 
 
 def refusal() -> ValidationError:
-    """Returns what is said of every passkey that is not right."""
+    """Returns the refusal of every passkey that is not right."""
     return ValidationError("This passkey was not accepted. Try again, or choose another one.", code="passkey")
 
 

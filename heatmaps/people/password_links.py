@@ -61,7 +61,7 @@ def mail(address: str, link_to: Callable[[str], str]) -> None:
 
 
 def new_secret(user: User) -> str:
-    """Returns what the address of a new link ends with; the account's link of before works no more."""
+    """Makes the secret that a new link's address ends with; the link of before works no more."""
     secret = secrets.token_urlsafe(32)
     with transaction.atomic():
         account = User.objects.select_for_update().get(pk=user.pk)
@@ -75,7 +75,7 @@ def new_secret(user: User) -> str:
 
 
 def account_of(secret: str) -> User:
-    """Returns whose password it lets choose. Errors: LinkDead."""
+    """Returns the account whose password it lets choose. Errors: LinkDead."""
     return _checked(secret, lock=False)
 
 

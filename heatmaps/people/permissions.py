@@ -108,7 +108,7 @@ def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
 
 
 def misfit(dataset: Dataset, act: Act) -> str:
-    """Returns why nobody may do so with a dataset of this origin; empty: somebody may."""
+    """Returns the reason why nobody may do so with a dataset of this origin; empty: somebody may."""
     return dataset.origin.refused_acts.get(act, "")
 
 

@@ -1,4 +1,4 @@
-"""Whom the sign-in provider means: links between its people and accounts here, made and unmade.
+"""Finds whom the sign-in provider means: links between its people and accounts here, made and unmade.
 
 Nobody is matched by an equal name or address: whoever is not linked is unknown. Between the provider and the
 page of ours that asks, whom it named is kept in the session for some minutes.
@@ -65,7 +65,10 @@ def remember(request: HttpRequest, uid: str, name: str, *, account: int | None =
 
 
 def remembered(request: HttpRequest) -> ProviderPerson | None:
-    """Returns whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
+    """Returns the person whom the provider named to the account that asks, or to nobody signed in.
+
+    None if long ago.
+    """
     session_data = request.session.get(_SESSION_KEY)
     provider = settings.SIGN_IN_PROVIDER
     if session_data is None or provider is None:

@@ -1,4 +1,4 @@
-"""Refusals of acts on people; nothing was written."""
+"""Defines refusals of acts on people; nothing was written."""
 
 # ruff: noqa: N818 - domain words; `except RolesMoved` says what happened
 

@@ -71,7 +71,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class FactorKeyChanged(Exception):  # noqa: N818 - reads as what it says
-    """Secrets of second factors were encrypted with another key than this server has now."""
+    """Says that secrets of second factors were encrypted with another key than this server has now."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -46,7 +46,7 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
     @property
     def openid_config(self) -> Json:
-        """Returns what the provider says of itself, if it is the issuer that settings name."""
+        """Returns the provider's own facts, if it is the issuer that settings name."""
         if not hasattr(self, "_openid_config"):
             self._openid_config = _checked(_json_at(self.get_provider().server_url))
         return self._openid_config

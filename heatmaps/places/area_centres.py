@@ -9,7 +9,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Centre:
-    """A centre's middle in degrees, and the released persons in its area, with their share of all."""
+    """Holds a centre's middle in degrees, and the released persons in its area, with their share of all."""
 
     lat: float
     lon: float

@@ -34,7 +34,7 @@ class Gazetteer:
     def ways_from(
         self, lat: float, lon: float, *, first: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Kilometres east and north from the `first` places to a point, on a plane that touches there."""
+        """Returns km east and north from the `first` places to a point, on a plane that touches there."""
         north = (lat - self.lats[:first]) * KM_PER_DEGREE
         turns = (lon - self.lons[:first] + 180) % 360 - 180
         return turns * KM_PER_DEGREE * np.cos(np.radians(lat)), north

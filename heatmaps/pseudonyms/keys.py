@@ -30,7 +30,7 @@ _CONTENT: Final = b"hm-content"
 
 
 class KeyFileError(RuntimeError):
-    """The dataset's key cannot be used; `file_name` is relative to the key folder."""
+    """Says that the dataset's key cannot be used; `file_name` is relative to the key folder."""
 
     code = "key_file"
 
@@ -40,13 +40,13 @@ class KeyFileError(RuntimeError):
 
 
 class KeyMissing(KeyFileError):  # noqa: N818 - reads as the other domain errors do
-    """The key folder has no such file."""
+    """Says that the key folder has no such file."""
 
     code = "key_missing"
 
 
 class KeyMismatch(KeyFileError):  # noqa: N818 - reads as what it says
-    """The file is there, but it is not the key this dataset was made with."""
+    """Says that the file is there, but is not the key this dataset was made with."""
 
     code = "key_mismatch"
 

@@ -16,7 +16,7 @@ _NO_NUMBER: Final = "user is not a decimal number"
 
 
 class Number(str):
-    """A number as a JSON text writes it, which `number` gives its one name."""
+    """Holds a number as a JSON text writes it, which `number` gives its one name."""
 
     __slots__ = ()
 

@@ -158,7 +158,7 @@ def is_behind() -> bool:
 
 
 def lost_charges() -> dict[int, int | None]:
-    """Units by account id of the releases that were recorded and that the database lacks; None: no bound.
+    """Returns units by account id of the releases that were recorded but the database lacks; None: no bound.
 
     Whatever it has, queued or ended, kept its own charge; what it gave back, as it did not know of the draw,
     is lost.
@@ -172,7 +172,10 @@ def lost_charges() -> dict[int, int | None]:
 
 
 def _lost() -> list[dict[str, Any]]:
-    """Intents since the last resumption that the database knows, which may have been committed, each once."""
+    """Returns intents since the last resumption that the database knows, each once.
+
+    They may have been committed.
+    """
     lost: dict[str, dict[str, Any]] = {}
     with _journals() as journals:
         for journal in journals:
@@ -186,7 +189,7 @@ def _lost() -> list[dict[str, Any]]:
 
 
 def _resumed_at(lines: list[Line]) -> int:
-    """Returns where the last resumption ends whose mark the database has: another backup knows none."""
+    """Returns the end of the last resumption whose mark the database has: another backup knows none."""
     marks: dict[UUID, int] = {}
     is_next = False
     for at, line in enumerate(lines):
@@ -198,7 +201,7 @@ def _resumed_at(lines: list[Line]) -> int:
 
 
 def folders() -> list[Path]:
-    """Returns where this installation's record is, and its witness if there is one."""
+    """Returns the folders of this installation's record and, if there is one, of its witness."""
     roots = [settings.RECORD_DIR, settings.WITNESS_DIR]
     return [Path(root) / str(hold.installation().identity) for root in roots if root is not None]
 
@@ -224,7 +227,7 @@ def _compare(journals: list[Journal]) -> None:
 
 
 def _problem(journals: list[Journal]) -> HoldCause | None:
-    """Returns why nothing may be drawn; what is proved comes before what is only missing."""
+    """Returns the reason why nothing may be drawn; what is proved comes before what is only missing."""
     record = journals[0]
     if any(map(_lacks, journals)):
         return HoldCause.OLDER

@@ -28,7 +28,7 @@ def installation() -> Installation:
 
 
 def cause() -> HoldCause | None:
-    """Returns why the installation is on hold; None: it is not."""
+    """Returns the reason why the installation is on hold; None: it is not."""
     row = Installation.objects.filter(held_since__isnull=False).values_list("hold_cause", flat=True).first()
     return None if row is None else HoldCause(row)
 

@@ -36,7 +36,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class Entries:
-    """Holds what the lines of a journal add up to."""
+    """Adds up the lines of a journal."""
 
     place: Line | None = None  # None: nothing was ever written
     boot: str = ""

@@ -29,7 +29,7 @@ def note_back(dataset: Dataset, persons: Iterable[Person]) -> None:
 
 
 def recorded(dataset: Dataset) -> set[Person]:
-    """Returns who opted out by the record or the witness, and did not take it back."""
+    """Returns persons who opted out by the record or the witness, and did not take it back."""
     return set().union(*(_left_out(folder / FILE, dataset) for folder in folders()))
 
 

@@ -29,7 +29,7 @@ def of_file(path: Path) -> dict[str, str]:
 
 
 def without_device(name: str, value: str) -> str:
-    """Returns what of a part of a place stays when the machine is started anew."""
+    """Returns the part of a place's fact that stays when the machine is started anew."""
     return value if name == "machine" else value.partition(":")[2]
 
 

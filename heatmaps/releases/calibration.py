@@ -1,4 +1,4 @@
-"""Mechanisms that take long to calibrate are calibrated by children, under a time limit, and remembered.
+"""Calibrates mechanisms that take long in children, under a time limit, and remembers them.
 
 Who asks has one such question at a time. All of it depends on public parameters and on how busy the machine
 is, never on data.
@@ -100,7 +100,7 @@ def for_person(person_id: int) -> Iterator[None]:
 
 
 def calibrated(question: MechanismQuestion) -> Calibration:
-    """Returns what was remembered, or what a child computes. Errors: `ParameterError`, Busy."""
+    """Returns a remembered calibration, or one of a child. Errors: `ParameterError`, Busy."""
     key = question.key
     with _lock:
         answer = _remembered.get(key)

@@ -1,4 +1,4 @@
-"""The clock: moves releases at their public moments, in order of reservation, dataset by dataset.
+"""Moves releases at their public moments, in order of reservation, dataset by dataset.
 
 It reads no check-ins and draws nothing, so what it does and when does not depend on the data.
 """

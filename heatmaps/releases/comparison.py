@@ -30,7 +30,7 @@ def is_comparable(release: Release) -> bool:
 
 
 def overlap_of(first: Release, second: Release) -> Region | None:
-    """Returns what both maps cover; None where that is nothing."""
+    """Returns the region that both maps cover; None where they share none."""
     (west, south, east, north), (left, bottom, right, top) = map(_region, (first, second))
     try:
         return Region(max(west, left), max(south, bottom), min(east, right), min(north, top))

@@ -45,7 +45,7 @@ def draw_of(release: Release) -> Draw:
 
 
 def promised_draw_of(release: Release) -> Draw:
-    """Returns what draws as promised.
+    """Returns the draw that keeps a release's promise.
 
     Errors: `BrokenPromise`, where another version of the program spent, or nobody may ask it: whoever writes
     rows and events could reserve what `Plan.of` refuses.

@@ -296,7 +296,7 @@ def run_in_lake(release: Release) -> None:
 
 
 def _draw(release: Release) -> Released:
-    """Returns what is drawn. Errors: `BrokenPromise`, `VersionChanged`."""
+    """Draws a release. Errors: `BrokenPromise`, `VersionChanged`."""
     version_commitments.check(release.dataset, release.version)
     released: Released = release.dataset.origin.result(release)
     return released

@@ -52,7 +52,7 @@ class Label:
 
 
 def label_of(release: Release) -> Label:
-    """Returns what a release is called."""
+    """Returns a release's name and note."""
     return Label(name=release.name, note=release.note)
 
 

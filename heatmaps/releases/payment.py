@@ -55,7 +55,7 @@ class Payment:
 
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
-    """Returns what disagrees, in words; empty: nothing. Errors: Disagreement."""
+    """Returns a disagreement in words; empty: there is none. Errors: Disagreement."""
     release.dataset.origin.check_chain(release, replay)
     changed = facts.differences(release, reserved.facts)
     moments = reserved.moments or facts.moments(release)  # none: reserved before there were slots

@@ -108,7 +108,7 @@ def _guided_by(release: Release) -> Iterator[Release]:
 
 
 def public_releases() -> QuerySet[Release]:
-    """Returns what anybody may read, the latest first."""
+    """Returns the releases that anybody may read, the latest first."""
     rows = Release.objects.filter(IS_PUBLIC).select_related(
         "dataset", "version", "requested_by", "publication"
     )

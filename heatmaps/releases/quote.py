@@ -93,7 +93,7 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
 def refusals(
     accounts: Sequence[Balance], charges: amounts.Charges
 ) -> Mapping[AccountKind, LedgerError | None]:
-    """Returns what the ledger would answer now, by account; None where a charge fits."""
+    """Returns the ledger's refusals now, by account; None where a charge fits."""
     return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in accounts}
 
 
@@ -125,7 +125,7 @@ def _lines(
 
 
 def _refusal(balance: Balance, amount: int | None) -> LedgerError | None:
-    """Returns what the ledger would refuse now, or None."""
+    """Returns the ledger's refusal now, or None."""
     if balance.available is None:
         return None
     if amount is None:

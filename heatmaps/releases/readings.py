@@ -70,7 +70,7 @@ class Draw:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Returns what the mechanism promises."""
+        """Returns the mechanism's promise."""
         guarantee: Guarantee = (
             self.mechanism.guarantee if self.calibrated is None else self.calibrated.guarantee
         )
@@ -169,7 +169,7 @@ def draw_for(dataset: Dataset, terms: DrawTerms, *, build: Build = calibration.c
 
 
 def offered(dataset: Dataset) -> list[AnyEntry]:
-    """Returns what can be asked of a dataset, in the order of the catalogue."""
+    """Returns the mechanisms that a dataset can be asked by, in the order of the catalogue."""
     entries = registry.entries(relation=Relation(dataset.relation))
     reads = dataset.origin.offer.reads
     return [entry for entry in entries if reads is None or entry.reads in reads]

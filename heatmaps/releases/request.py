@@ -125,7 +125,7 @@ class Plan:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Returns what would draw from stored check-ins, calibrated."""
+        """Returns the mechanism that would draw from stored check-ins, calibrated."""
         mechanism: Mechanism = self.draw.mechanism
         return mechanism
 

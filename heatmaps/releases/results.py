@@ -18,7 +18,7 @@ def result_of(release: Release) -> Released:
 
 
 def content_of_result(release: Release) -> bytes:
-    """Returns what was published, as it is stored. Errors: as `result_of`."""
+    """Returns a published result, as it is stored. Errors: as `result_of`."""
     result = Result.objects.get(pk=release.pk)
     content = bytes(result.content)
     if hashlib.sha256(content).hexdigest() != result.sha256:

@@ -10,13 +10,13 @@ from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Term
 
 
 def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Guarantee:
-    """Returns what a release about a data slice promises, by a mechanism of that guarantee."""
+    """Returns the promise of a release about a data slice, by a mechanism of that guarantee."""
     diameter_m = region_of(dataset).diameter_m
     return promised(guarantee, by_period=data_slice.has_period, diameter_m=diameter_m)
 
 
 def promised(guarantee: Guarantee, *, by_period: bool, diameter_m: float) -> Guarantee:
-    """Returns what a mechanism's guarantee is worth for a release: what all its accounts are charged.
+    """Returns the worth of a mechanism's guarantee for a release: what all its accounts are charged.
 
     guarantee: the mechanism's own. by_period: whether check-ins are chosen by their time.
     diameter_m: of the *dataset's* region, also where a sub-rectangle is asked about.

@@ -38,7 +38,7 @@ RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
 
 
 def kind_of_mechanism(name: str, *, runs_on: str = "stored") -> ResultKind:
-    """Returns what a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
+    """Returns a mechanism's kind of result, on stored check-ins or in a round: `geo-local` differs.
 
     Errors: `ParameterError` for an unknown name.
     """

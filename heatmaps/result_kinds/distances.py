@@ -1,4 +1,4 @@
-"""Mean distances of persons to places."""
+"""Describes results that are mean distances of persons to places."""
 
 from typing import Final
 

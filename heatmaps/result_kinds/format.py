@@ -51,7 +51,7 @@ class Format:
 
     @property
     def download(self) -> str:
-        """Returns how the pages offer it: with the release sheet in the file, or in a ZIP beside it."""
+        """Words the pages' offer: with the release sheet in the file, or in a ZIP beside it."""
         return self.name if self.has_sheet else f"{self.name}.zip"
 
     def fits(self, resolution: int | None) -> bool:

@@ -1,4 +1,4 @@
-"""A map of cells."""
+"""Describes results that are a map of cells."""
 
 from typing import Final
 

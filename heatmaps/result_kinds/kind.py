@@ -29,7 +29,7 @@ class SheetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultKind:
-    """One kind of result, from its files to its page.
+    """Describes one kind of result, from its files to its page.
 
     Functions of the rooms above stand here by their dotted names. They are loaded when somebody asks, as a
     child that writes files has no database, and most requests need no library that draws.
@@ -70,7 +70,7 @@ class ResultKind:
         return import_string(self.sketch)(scene, released)
 
     def heat_of(self, result: Result, region: Region) -> dict[str, Any] | None:
-        """Returns what a map's heat is made of; None where it has none."""
+        """Returns a map's heat; None where it has none."""
         heat: dict[str, Any] | None = import_string(self.heat)(result, region) if self.heat else None
         return heat
 
@@ -79,7 +79,7 @@ class ResultKind:
         return asdict(import_string(self.table)(result, region))
 
     def for_sheet(self, result: Result, region: Region) -> SheetPart:
-        """Returns what the release sheet says of a result."""
+        """Returns a result's part of the release sheet."""
         part: SheetPart = import_string(self.sheet_part)(result, region)
         return part
 

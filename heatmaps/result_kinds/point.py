@@ -1,4 +1,4 @@
-"""One central point."""
+"""Describes results that are one central point."""
 
 from typing import Final
 

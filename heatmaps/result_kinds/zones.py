@@ -1,4 +1,4 @@
-"""Shares of persons in zones."""
+"""Describes results that are shares of persons in zones."""
 
 from typing import Final
 

@@ -24,7 +24,7 @@ _ROUNDS: Final = "/api/v1/shuffler/rounds/"
 
 
 class AnalyserAway(Exception):  # noqa: N818 - reads as what it says
-    """It does not answer, or not now; asking again may help."""
+    """Says that it does not answer, or not now; asking again may help."""
 
 
 class AnalyserRefuses(Exception):  # noqa: N818 - as above
@@ -35,7 +35,7 @@ class AnalyserRefuses(Exception):  # noqa: N818 - as above
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analyser:
-    """One collection's; `url` is its origin, with a path where it has one."""
+    """Calls one collection's analyser; `url` is its origin, with a path where it has one."""
 
     url: str
     token: str = field(repr=False)

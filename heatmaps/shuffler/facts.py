@@ -18,7 +18,7 @@ _MOST_MOMENT: Final = 2**53
 
 
 class WrongFacts(Exception):  # noqa: N818 - reads as what it says
-    """`what`: the key of the facts that is wrong; never its value."""
+    """Refuses facts. `what`: the key of the facts that is wrong; never its value."""
 
     code = "wrong_facts"
 
@@ -29,7 +29,7 @@ class WrongFacts(Exception):  # noqa: N818 - reads as what it says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Holds what the shuffler needs of the facts."""
+    """Holds the parts of the facts that the shuffler needs."""
 
     opens_at: int
     closes_at: int

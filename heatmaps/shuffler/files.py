@@ -20,7 +20,7 @@ _PIECE_BYTES: Final = 2**20
 
 
 class InUse(Exception):  # noqa: N818 - reads as what it says
-    """Another process holds the lock."""
+    """Says that another process holds the lock."""
 
 
 def private_folder(path: Path) -> Path:

@@ -30,7 +30,7 @@ def configuration() -> dict[str, Any]:
 
 
 class PrivateFormatter(logging.Formatter):
-    """One line a record; never a traceback, whose last line is the error's message."""
+    """Writes one line a record; never a traceback, whose last line is the error's message."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))

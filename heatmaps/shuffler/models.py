@@ -12,7 +12,7 @@ from django.db import models
 
 
 class Collection(models.Model):
-    """One row of rounds at one analyser; its token is a file (`life.analysers`)."""
+    """Keeps one row of rounds at one analyser; its token is a file (`life.analysers`)."""
 
     objects: ClassVar[models.Manager["Collection"]] = models.Manager()
 
@@ -58,7 +58,7 @@ FINAL = (State.HANDED_OVER, State.TOO_FEW, State.CANCELLED, State.REFUSED, State
 
 
 class Round(models.Model):
-    """Key, secrets and table are files in a folder of its own (`life.round_files`)."""
+    """Keeps a round, whose key, secrets and table are files in a folder of its own (`life.round_files`)."""
 
     objects: ClassVar[models.Manager["Round"]] = models.Manager()
 
@@ -89,7 +89,7 @@ class Round(models.Model):
 
 
 class Invitation(models.Model):
-    """One of a person; an open link's are stored nowhere (`secret_texts.is_of_link`)."""
+    """Keeps one of a person; an open link's are stored nowhere (`secret_texts.is_of_link`)."""
 
     objects: ClassVar[models.Manager["Invitation"]] = models.Manager()
 

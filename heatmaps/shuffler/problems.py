@@ -21,7 +21,7 @@ STATUSES: Final = {
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, seldom a fault
-    """`wait_seconds`: when asking again may help; 0 where that is not known."""
+    """Refuses a request. `wait_seconds`: when asking again may help; 0 where that is not known."""
 
     def __init__(self, code: str, *, wait_seconds: int = 0) -> None:
         super().__init__(code)

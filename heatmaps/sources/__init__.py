@@ -64,7 +64,7 @@ class Tables:
 
 
 def all_by_name() -> dict[str, Source]:
-    """Returns what the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
+    """Returns the sources of the administrator's file; none without a file. Errors: `SourcesFileError`."""
     return {} if settings.SOURCES_FILE is None else sources_file.read(settings.SOURCES_FILE)
 
 
@@ -88,7 +88,7 @@ def named(name: str) -> Source:
 
 
 def of(dataset: Dataset) -> Source:
-    """Returns what a dataset reads, while it is what it was made with. Errors: `SourcesFileError`."""
+    """Returns a dataset's source, while it is what it was made with. Errors: `SourcesFileError`."""
     name = dataset.source
     source = all_by_name().get(name)
     if source is None:
@@ -123,7 +123,7 @@ def pinned(source: Source) -> Tables:
 
 
 def tables_of(version: DataVersion) -> Tables:
-    """Returns what a version reads."""
+    """Returns a version's tables."""
     state = SourceState.objects.get(version=version)
     return Tables(
         checkins=Manifest.from_bytes(bytes(state.checkins)),

@@ -75,19 +75,22 @@ _LOGGERS: Final = (
 
 
 class ServerRefused(Exception):  # noqa: N818 - as the refusals of the ledger
-    """The Connect server is not safe to ask; the text names settings, for administrators."""
+    """Says that the Connect server is not safe to ask; the text names settings, for administrators."""
 
     code: Final = "server_refused"
 
 
 class ServerAway(Exception):  # noqa: N818 - as above
-    """The Connect server does not answer as one; only the class of what it said is kept."""
+    """Says that the Connect server does not answer as one; only the class of what it said is kept."""
 
     code: Final = "server_away"
 
 
 class QuestionFailed(Exception):  # noqa: N818 - as above
-    """Spark did not answer; only the class of its error is kept, as its message may hold data."""
+    """Says that Spark did not answer.
+
+    Only the class of its error is kept, as its message may hold data.
+    """
 
     code: Final = "question_failed"
 

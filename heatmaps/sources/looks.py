@@ -18,7 +18,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def result_in_time(source: str, look: Callable[[], _Result]) -> _Result | None:
-    """Returns what `look` does within `LONGEST_SECONDS`; None where it, or an earlier one, takes longer.
+    """Returns `look`'s result within `LONGEST_SECONDS`; None where it, or an earlier one, takes longer.
 
     source: whose files they are; those of another one may be on another mount. Errors: those of `look`.
     """

@@ -28,19 +28,22 @@ _PATTERNS: Final = frozenset("*?[]{}\\^")  # Spark reads paths as patterns
 
 
 class TableRefused(Exception):  # noqa: N818 - as the refusals of the ledger
-    """The table cannot be read as it is; the text is for stewards and names files, columns and types."""
+    """Refuses a table as it is; the text is for stewards and names files, columns and types."""
 
     code: Final = "table_refused"
 
 
 class FilesChanged(Exception):  # noqa: N818 - as above
-    """A file of a version is no longer the one that was pinned, or is gone."""
+    """Says that a file of a version is no longer the one that was pinned, or is gone."""
 
     code: Final = "files_changed"
 
 
 class FilesAway(Exception):  # noqa: N818 - as above
-    """Whether files are what they were cannot be seen now: the store does not answer, or shows nothing."""
+    """Says that it cannot be seen now whether files are what they were.
+
+    The store does not answer, or shows nothing.
+    """
 
     code: Final = "files_away"
 

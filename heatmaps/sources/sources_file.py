@@ -46,7 +46,7 @@ _TEXT_FOR_OTHERS: Final = (
 
 
 class SourcesFileError(RuntimeError):
-    """The file cannot be used; says which source and field, and what is allowed."""
+    """Refuses the file; says which source and field, and what is allowed."""
 
     code: Final = "sources_file"
     is_for_everybody: ClassVar = False  # its text may name paths and hosts
@@ -57,7 +57,7 @@ class SourcesFileError(RuntimeError):
 
 
 class SourceNotTheSame(SourcesFileError):  # noqa: N818 - as the refusals of the ledger
-    """A dataset's source is gone from the file, or was changed there."""
+    """Says that a dataset's source is gone from the file, or was changed there."""
 
     is_for_everybody = True
 

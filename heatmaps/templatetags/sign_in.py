@@ -27,7 +27,7 @@ def sends_mail() -> bool:
 
 @register.simple_tag(takes_context=True)
 def passkeys_need(context: template.Context) -> str:
-    """Returns what passkeys would need of the address of this page; "" where it has that."""
+    """Says what passkeys would need of the address of this page; "" where it has that."""
     return passkeys.why_none(context["request"])
 
 
@@ -39,7 +39,7 @@ def as_json(options: object) -> str:
 
 @register.inclusion_tag("account/ways_in.html", takes_context=True)
 def ways_in(context: template.Context) -> dict[str, Any]:
-    """Returns how the account that is signed in can sign in."""
+    """Returns the ways in which the account that is signed in can sign in."""
     user = context["user"]
     address = EmailAddress.objects.filter(user=user, verified=True).first()
     return {

@@ -41,7 +41,7 @@ class Tabs:
 
 @register.simple_tag
 def tabs_of(dataset: Dataset, person: Person) -> Tabs:
-    """Returns what stands above each tab; the answer is not a reading, which the page itself notes."""
+    """Returns the tabs and what stands above each; the answer is no reading, which the page itself notes."""
     own_tab = dataset.origin.tab
     tabs = (*_MAPS, *(() if own_tab is None else (own_tab,)), *_MORE)
     return Tabs(

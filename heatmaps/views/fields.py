@@ -1,4 +1,4 @@
-"""Fields and errors that the forms share."""
+"""Provides fields and errors that the forms share."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""Words for people: what a guarantee promises, what an event of the ledger says."""
+"""Words for people what a guarantee promises and what an event of the ledger says."""

@@ -49,7 +49,7 @@ def title_of(release: Release) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """Returns what has to be said beside the promise of a round."""
+    """Returns the sentences beside the promise of a round."""
     guarantee = Guarantee.from_json(release.guarantee)
     return for_round(release.dataset.collection, guarantee, release.round.least_honest)
 
@@ -68,7 +68,7 @@ def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -
 
 
 def sheet_facts(release: Release) -> dict[str, object]:
-    """Returns what the release sheet says of a round."""
+    """Returns a round's facts for the release sheet."""
     collection = release.dataset.collection
     row: Round = release.round
     return {

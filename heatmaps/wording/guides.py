@@ -22,7 +22,7 @@ HIDDEN: Final = "A map of another dataset that was public when it was used"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLine:
-    """Holds what is said of a guide."""
+    """Describes a guide to readers: what it is, its source, and what nobody can check about it."""
 
     id: UUID
     kind: Literal["release", "file"]
@@ -39,7 +39,7 @@ class GuideLine:
 
     @property
     def beside(self) -> str:
-        """Returns what a page says beside its title: the ε of a map that has a name, or what a file is cited
+        """Words the page's text beside its title: the ε of a map that has a name, or what a file is cited
         by."""
         if self.epsilon is not None:
             return "" if "ε" in self.title else f"ε {amount(self.epsilon)}"
@@ -47,7 +47,7 @@ class GuideLine:
 
 
 def guide_line(dataset: Dataset, start: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
-    """Returns what readers are told of a guide of a release of a dataset.
+    """Words the line about a guide of a release of a dataset.
 
     sha256: of the guide. member: whether the reader is a member of the dataset.
     """
@@ -81,7 +81,7 @@ def file_promise(file: GuideFile) -> str:
 
 
 def option(dataset: Dataset, start: Chosen) -> str:
-    """Returns what members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
+    """Words a guide that members of a dataset may choose: "Map, ε 1 · 2026-11-24"."""
     release, file = start.release, start.file
     if release is None:
         return "" if file is None else f"{file.title} (file)"

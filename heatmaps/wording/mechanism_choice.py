@@ -23,7 +23,7 @@ USUAL: Final = "this server"  # sees what is not protected yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """Holds what somebody answered; empty: anything fits."""
+    """Filters mechanisms by somebody's answers; empty: anything fits."""
 
     trusted: str = ""
     protects: str = ""
@@ -37,13 +37,15 @@ class Answers:
 
 
 def trusted(entry: AnyEntry) -> Trusted:
-    """Returns whom a mechanism was made to trust; simulated, it takes this server's word as well."""
+    """Names the party that a mechanism was made to trust; simulated, it takes this server's word as well."""
     return "shuffler" if entry.usual_delta or entry.simulates_shuffling else "server"
 
 
 def protected(entry: AnyEntry) -> Protected:
-    """Returns what a mechanism protects. Metric ones run under replace only: they protect short moves more
-    than long ones."""
+    """Names what a mechanism protects.
+
+    Metric ones run under replace only: they protect short moves more than long ones.
+    """
     return "moves" if entry.relations == {Relation.REPLACE} and not entry.flat else "record"
 
 
@@ -68,7 +70,7 @@ def who(entry: AnyEntry) -> str:
 
 
 def with_shuffler(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
-    """Returns what the protocol that is simulated would promise in earnest; nothing where none is."""
+    """Words the promise of the simulated protocol in earnest; nothing where none is."""
     if guarantee is None or guarantee.if_shuffler_fails is None or dataset.radius_m is None:
         return ()
     alone, near = guarantee.if_shuffler_fails, dataset.radius_m

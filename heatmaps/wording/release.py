@@ -36,7 +36,7 @@ STARTED_FROM: Final = "and those it started from"
 
 
 def result_word(mechanism: str, *, runs_on: str = "stored") -> str:
-    """Returns what a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
+    """Words a mechanism's result: "map", "point", "map of zones" or "map of distances"."""
     return kind_of_mechanism(mechanism, runs_on=runs_on).word
 
 

@@ -47,19 +47,19 @@ class ReleaseLine:
 
 
 def lines_for(person: Person, releases: Iterable[Release]) -> list[ReleaseLine]:
-    """Returns what a person is told of each, who may see them all."""
+    """Returns the lines of releases for a person who may see them all."""
     rows = list(releases)
     own_datasets = member_of(person, [release.dataset_id for release in rows])
     return [release_line(release, member=release.dataset_id in own_datasets) for release in rows]
 
 
 def line_for(person: Person, release: Release) -> ReleaseLine:
-    """Returns what a person is told of a release, who may see it."""
+    """Returns the line of a release for a person who may see it."""
     return lines_for(person, [release])[0]
 
 
 def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
-    """Returns what the reader is told of a release.
+    """Returns the line of a release for a reader.
 
     member: whether the reader is a member of its dataset; others read its name and note only where a steward
     showed them to everybody.

@@ -1,1 +1,1 @@
-"""Exact privacy accounting: hockey-stick divergences of integer noise."""
+"""Accounts exactly for privacy: hockey-stick divergences of integer noise."""

@@ -32,7 +32,7 @@ Ratios: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Window:
-    """Log probabilities of consecutive integers from `first` on, and a bound on the mass elsewhere."""
+    """Holds log probabilities of consecutive integers from `first` on, and a bound on the mass elsewhere."""
 
     first: int
     log_probabilities: NDArray[np.float64] = field(repr=False)

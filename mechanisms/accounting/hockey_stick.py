@@ -72,7 +72,7 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
         raise ValueError(f"delta is {delta}, allowed: above 0 and below 1")
 
     def excess(log_epsilon_geo: float) -> float:
-        """Rises through 0 where δ is met."""
+        """Returns the excess, which rises through 0 where δ is met."""
         spent = geo_sum_delta(
             persons=persons, epsilon_geo=math.exp(log_epsilon_geo), radius=radius, epsilon=epsilon
         )

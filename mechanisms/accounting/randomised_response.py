@@ -120,7 +120,10 @@ def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -
     in_range(radius, LARGEST_BITS, bits=bits)
 
     def excess(log_flip: float) -> float:
-        """Falls through 0 where δ is met with nobody else's bit set, nearly the worst case."""
+        """Returns the excess.
+
+        It falls through 0 where δ is met with nobody else's bit set, nearly the worst case.
+        """
         flip = min(0.5, math.exp(log_flip))
         spent = ones_delta(bits=bits, ones=0, flip=flip, distance=radius, loss=epsilon * radius)
         return math.log(max(spent, sys.float_info.min)) - math.log(delta)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SymmetricLaw:
-    """P(Y = y) for |y| ≤ radius, and how much mass lies beyond.
+    """Holds P(Y = y) for |y| ≤ radius, and how much mass lies beyond.
 
     Logarithms keep their relative accuracy where probabilities themselves would underflow.
     """

@@ -32,7 +32,7 @@ Gain: TypeAlias = Callable[[Interval, Interval], float]  # of (likely, rare)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runs:
-    """Numbers published in independent runs on one input, or on it tilted by θ."""
+    """Holds numbers published in independent runs on one input, or on it tilted by θ."""
 
     values: NDArray[np.int64] = field(repr=False)  # (draws,)
     tilt: float = 0.0  # θ
@@ -47,7 +47,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """How often each number was published in one half of the runs."""
+    """Counts how often each number was published in one half of the runs."""
 
     support: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -75,7 +75,7 @@ class _Half:
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """{y ≥ threshold} or {y ≤ threshold}; `swapped`: more likely on the other input."""
+    """Selects {y ≥ threshold} or {y ≤ threshold}; `swapped`: more likely on the other input."""
 
     threshold: int
     above: bool

@@ -48,14 +48,14 @@ Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
 
 
 class NoisySums(Protocol[Data_contra]):
-    """A mechanism that releases what follows from sums with noise."""
+    """Releases what follows from sums with noise."""
 
     def noisy_sums(self, data: Data_contra, rng: RandomSource, /) -> Sequence[SupportsFloat]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerBound:
-    """With probability `confidence`, the loss at the given delta is at least `epsilon`."""
+    """Bounds the loss at the given delta: it is at least `epsilon` with probability `confidence`."""
 
     epsilon: float
     confidence: float
@@ -84,8 +84,9 @@ def audit(
 def bound_of_runs(
     runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
 ) -> LowerBound:
-    """Returns what `audit` finds in runs made elsewhere:
-    features `(draws, f)` of independent runs on each input.
+    """Returns the bound that `audit` finds in runs made elsewhere.
+
+    They are features `(draws, f)` of independent runs on each input.
     """
     draws = len(runs_one)
     half = draws // 2
@@ -210,7 +211,7 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
 
 
 def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
-    """Returns what tells `neighbours` apart in the rounds, at any noise scale,
+    """Returns the features that tell `neighbours` apart in the rounds, at any noise scale,
     and the shape of the last one's cells.
 
     Of a round: Σ |noisy - second| - |noisy - first| over its cells, in persons, which is the log likelihood
@@ -265,7 +266,7 @@ def _persons_in(mechanism: HeatmapMechanism, persons: dict[int, int]) -> MassMap
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """{score ≥ threshold}, or its complement, on the input where it is more likely."""
+    """Selects {score ≥ threshold}, or its complement, on the input where it is more likely."""
 
     threshold: float
     above: bool

@@ -30,7 +30,7 @@ USUAL_DELTA: Final = "0.000000001"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A public parameter of a mechanism, beyond its target and resolution.
+    """Describes a public parameter of a mechanism, beyond its target and resolution.
 
     Numbers are decimal texts, so that forms and JSON show what `build` takes; the interval is
     [low, high], or (low, high] with `low_open`.
@@ -113,7 +113,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEntry(Entry, Generic[Mechanism]):
-    """A mechanism that draws from check-ins that are stored, and what builds it."""
+    """Describes a mechanism that draws from check-ins that are stored, and builds it."""
 
     runs_on = "stored"
     kind: ClassVar[Kind]
@@ -185,40 +185,40 @@ class StoredEntry(Entry, Generic[Mechanism]):
 
 
 class HeatmapEntry(StoredEntry[HeatmapMechanism]):
-    """A mechanism that releases a map of cells."""
+    """Describes a mechanism that releases a map of cells."""
 
     kind = "heatmap"
     reads = "masses"
 
 
 class CentroidEntry(StoredEntry[CentroidMechanism]):
-    """A mechanism that releases one central point."""
+    """Describes a mechanism that releases one central point."""
 
     kind = "centroid"
     reads = "means"
 
 
 class ItemsEntry(StoredEntry[EmdItemwise]):
-    """A mechanism that releases a map of cells, too, from whole records of declared persons."""
+    """Describes a mechanism that releases a map of cells, too, from whole records of declared persons."""
 
     kind = "heatmap"
     reads = "items"
 
 
 class AnswersEntry(StoredEntry[EmdZones | EmdDistances]):
-    """A mechanism that answers a few questions that are named for it."""
+    """Describes a mechanism that answers a few questions that are named for it."""
 
     reads = "sums"
 
 
 class ZonesEntry(AnswersEntry):
-    """A mechanism that releases shares of persons in zones that are drawn for it."""
+    """Describes a mechanism that releases shares of persons in zones that are drawn for it."""
 
     kind = "zones"
 
 
 class DistancesEntry(AnswersEntry):
-    """A mechanism that releases mean distances of persons to places that are named for it."""
+    """Describes a mechanism that releases mean distances of persons to places that are named for it."""
 
     kind = "distances"
 
@@ -227,7 +227,7 @@ AnyEntry: TypeAlias = StoredEntry[Any]
 
 
 class Named(Protocol):
-    """An entry of one of the tables."""
+    """Describes an entry of one of the tables."""
 
     @property
     def name(self) -> str: ...

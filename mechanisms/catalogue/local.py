@@ -34,7 +34,7 @@ class LocalEntry:
 
 
 def entries() -> tuple[LocalEntry, ...]:
-    """Returns what blurs reports, in the order it is offered."""
+    """Returns the mechanisms that blur reports, in the order they are offered."""
     return _REPORTS
 
 
@@ -60,7 +60,7 @@ def lattice_for(name: str, region: Region, *, radius_m: Fraction, cell_m: Fracti
 
 
 def build(name: str, *, target: Target, lattice: Lattice, **parameters: Any) -> LocalMechanism:
-    """Returns what spends at most the target. Errors: `ParameterError`."""
+    """Builds a mechanism that spends at most the target. Errors: `ParameterError`."""
     return get(name).mechanism.calibrate(target, lattice=lattice, **parameters)
 
 

@@ -1,1 +1,1 @@
-"""Mechanisms that were made for a curator who sees the check-ins."""
+"""Provides mechanisms that were made for a curator who sees the check-ins."""

@@ -1,4 +1,4 @@
-"""Base of the mechanisms whose grids follow from a public number of people."""
+"""Provides the base of the mechanisms whose grids follow from a public number of people."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
@@ -12,7 +12,7 @@ MOST_PERSONS: Final = 10**12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessedPersons(GridMechanism):
-    """Public numbers and their calibration; what is promised and drawn, subclasses say.
+    """Holds public numbers and their calibration; what is promised and drawn, subclasses say.
 
     `expected_persons` steers utility only. Errors: `ParameterError`.
     """

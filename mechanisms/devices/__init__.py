@@ -1,1 +1,1 @@
-"""Rounds of devices: what each device is told, what its reports promise, what their messages say together."""
+"""Plans rounds: what each device is told, what its reports promise, what their messages say together."""

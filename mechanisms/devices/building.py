@@ -38,7 +38,7 @@ AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundFacts:
-    """Facts of a round that are public before it."""
+    """Holds facts of a round that are public before it."""
 
     region: Region
     target: Target  # of one report

@@ -29,7 +29,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEntry(Entry):
-    """A mechanism for rounds of devices, and what builds its plan."""
+    """Describes a mechanism for rounds of devices, and builds its plan."""
 
     runs_on = "devices"
     name: str

@@ -1,4 +1,4 @@
-"""Maps of devices that blur their own place: what the local mechanisms are to a round."""
+"""Plans maps of devices that blur their own place: what the local mechanisms are to a round."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ CELL_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellPlan(ABC):
-    """Base: a report is one cell of the map, random given the true one; nobody has to be trusted.
+    """Plans a report of one cell, random given the true one; nobody has to be trusted. A base.
 
     Guarantee: LOCAL, measured on the integers of the table that devices get.
     Edge cases: what is no cell is left out, and counts as nobody.
@@ -100,7 +100,7 @@ class CellPlan(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsPlan(CellPlan):
-    """`PlanarGeometric`: one table of offsets for all cells."""
+    """Plans `PlanarGeometric`: one table of offsets for all cells."""
 
     blur: PlanarGeometric
 
@@ -127,7 +127,7 @@ class OffsetsPlan(CellPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxesPlan(CellPlan):
-    """`GeoLocal`: a table for columns and one for rows."""
+    """Plans `GeoLocal`: a table for columns and one for rows."""
 
     blur: GeoLocal
 
@@ -154,7 +154,7 @@ class AxesPlan(CellPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsPlan(CellPlan):
-    """`Optimal`: a table with a row for each true cell."""
+    """Plans `Optimal`: a table with a row for each true cell."""
 
     blur: Optimal
 
@@ -181,7 +181,7 @@ class RowsPlan(CellPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GkrrPlan(CellPlan):
-    """`Gkrr` on one cell a report.
+    """Plans `Gkrr` on one cell a report.
 
     Guarantee: LOCAL, flat: the loss between districts, read off the integers, for every change of a place.
     """

@@ -1,4 +1,4 @@
-"""Central points of devices: what the three protocols of `mechanisms.shuffle.centroid` are to a round."""
+"""Plans central points of devices: what the protocols of `mechanisms.shuffle.centroid` are to a round."""
 
 import math
 from abc import ABC, abstractmethod
@@ -31,7 +31,7 @@ _ASSUMPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitsPlan(ABC):
-    """Base: a place is two whole numbers of squares, each sent as bits that are all shuffled.
+    """Plans a place as two whole numbers of squares, each sent as bits that are all shuffled; a base.
 
     Guarantee: that of the mechanism on devices. A device rounds its own place where the stored mechanism
     rounds a sum: a place that moves by a squares on an axis moves by at most ⌈a⌉ once rounded, less than one
@@ -112,7 +112,7 @@ class BitsPlan(ABC):
 
     @property
     def _places(self) -> dict[str, Json]:
-        """Returns what turns a place into squares."""
+        """Returns the facts that turn a place into squares."""
         return places_of(self.mechanism.lattice)
 
     @abstractmethod
@@ -125,8 +125,9 @@ class BitsPlan(ABC):
 
 
 def places_of(lattice: AxisLattice) -> dict[str, Json]:
-    """Returns what turns a place into squares. Errors:
-    `ParameterError` for squares of a part of a micrometre.
+    """Returns the facts that turn a place into squares.
+
+    Errors: `ParameterError` for squares of a part of a micrometre.
     """
     plane, cell_um = Plane(lattice.region), lattice.cell_m * MICRO
     if cell_um.denominator != 1:

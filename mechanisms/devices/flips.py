@@ -1,4 +1,4 @@
-"""RR-Shuffle on devices: squares as ones among bits, each of which may be flipped."""
+"""Plans RR-Shuffle on devices: squares as ones among bits, each of which may be flipped."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from mechanisms.shuffle.rr_shuffle import RrSum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlipsPlan(BitsPlan):
-    """`RrShuffle`: its integers are what devices use, so that its guarantee is theirs."""
+    """Plans `RrShuffle`: its integers are what devices use, so that its guarantee is theirs."""
 
     randomiser: RrShuffle
 

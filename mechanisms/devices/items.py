@@ -1,4 +1,4 @@
-"""Item-wise maps of devices: some of a person's places, each blurred by itself, in one heap."""
+"""Plans item-wise maps of devices: some of a person's places, each blurred by itself, in one heap."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +18,7 @@ from mechanisms.results.heatmap import Heatmap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemsPlan:
-    """`EmdItemwise` on devices: `samples` messages a report, each a cell.
+    """Plans `EmdItemwise` on devices: `samples` messages a report, each a cell.
 
     Guarantee: `guarantee_with_shuffler` of the mechanism for `persons` honest reports; more only add reports
     that are independent of any one person's.

@@ -27,7 +27,7 @@ class Estimates(NamedTuple):
 
 
 class CellLaw(Protocol):
-    """Law of the cells of a map with 2^level cells a side."""
+    """Gives the law of the cells of a map with 2^level cells a side."""
 
     @property
     def level(self) -> int: ...
@@ -60,7 +60,10 @@ class CellLaw(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AxesLaw:
-    """Columns and rows by themselves: `(side, side)` probabilities of reports (columns) by cell (rows)."""
+    """Holds laws of columns and rows by themselves.
+
+    `(side, side)` probabilities of reports (columns) by cell (rows).
+    """
 
     level: int
     across: Floats = field(repr=False)
@@ -117,8 +120,10 @@ class AxesLaw:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DenseLaw:
-    """Any law on few cells: `(cells, cells)` probabilities of reports (columns) by cell (rows), in Morton
-    order."""
+    """Gives any law on few cells.
+
+    `(cells, cells)` probabilities of reports (columns) by cell (rows), in Morton order.
+    """
 
     level: int
     matrix: Floats = field(repr=False)
@@ -156,7 +161,7 @@ class DenseLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class GkrrLaw:
-    """Randomised response in districts, inverted in closed form: c = a·own + b·district + c·all (`Gkrr`)."""
+    """Inverts randomised response in districts in closed form: c = a·own + b·district + c·all (`Gkrr`)."""
 
     level: int
     gkrr: Gkrr

@@ -13,7 +13,7 @@ from mechanisms.space.grid import morton_decode
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MirroredLaw:
-    """A law that stays the same when all cells are mirrored at the map's middle, across or along.
+    """Gives a law that stays the same when all cells are mirrored at the map's middle, across or along.
 
     quadrant: `(k, k, 2k, 2k)` probabilities of reports by true cells of one quarter of the map, for a map of
     2k cells a side. Functions that are even or odd across and along do not mix: four matrices of k² rows are

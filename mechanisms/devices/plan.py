@@ -25,7 +25,7 @@ _AT_ONCE: Final = 1 << 22  # messages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Influence:
-    """How far some dishonest devices can move a result at most, beside what honest ones in their place say.
+    """Bounds how far some dishonest devices can move a result, beside what honest ones in their place say.
 
     `number` is infinite where there is no bound.
     """
@@ -40,7 +40,7 @@ class Influence:
 
 
 class DevicePlan(Protocol):
-    """One round's mechanism: a frozen value of public facts."""
+    """Fixes one round's mechanism: a frozen value of public facts."""
 
     @property
     def name(self) -> str: ...
@@ -88,8 +88,9 @@ class DevicePlan(Protocol):
         ...
 
     def analyse(self, messages: Messages, reports: int) -> Heatmap | Point:
-        """Returns the result of a round. Total: what no honest device sends is left out. Errors:
-        `ParameterError`, for `reports`.
+        """Returns the result of a round. Total: what no honest device sends is left out.
+
+        Errors: `ParameterError`, for `reports`.
         """
         ...
 

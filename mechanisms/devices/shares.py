@@ -1,4 +1,4 @@
-"""The sparse map of devices: noisy masses of all squares, split into shares of which only sums tell."""
+"""Plans the sparse map of devices: noisy masses of all squares, split into shares of which only sums tell."""
 
 import math
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ _COORDINATE_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharesPlan:
-    """`EmdRound` with the number of clusters of each Pólya number drawn from an integer table.
+    """Plans `EmdRound`; an integer table gives the number of clusters of each Pólya number.
 
     Guarantee: that of the round, its δ and (1 + e^ε) · m · 2n · total variation of a table together at most
     `delta`. A table is the round's own one cut to `number_bytes`: each of its sums moves by less than one
@@ -75,7 +75,7 @@ class SharesPlan:
 
     @property
     def spent_delta(self) -> Fraction:
-        """Returns what the round spends and what cutting the tables adds."""
+        """Returns the δ of the round and that of cutting the tables."""
         return Fraction(self.round.spent_delta) + table_charge(self.round, self.number_bytes)
 
     @property

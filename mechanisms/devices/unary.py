@@ -1,4 +1,4 @@
-"""Geo- and SGDL-Shuffle on devices: squares plus noise within a padding, as ones among bits."""
+"""Plans Geo- and SGDL-Shuffle on devices: squares plus noise within a padding, as ones among bits."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _SURE_BITS: Final = 100  # of the smallest weight of a table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnaryPlan(BitsPlan):
-    """`GeoShuffle` or `SgdlShuffle` with the noise of every axis drawn from an integer table.
+    """Plans `GeoShuffle` or `SgdlShuffle` with the noise of every axis drawn from an integer table.
 
     Guarantee: as the mechanism's, its δ and (1 + e^loss) · total variation of the table for each of the two
     draws of `persons` honest reports together at most `delta`. Without the shuffler the mechanism's own
@@ -68,7 +68,7 @@ class UnaryPlan(BitsPlan):
 
     @property
     def spent_delta(self) -> Fraction:
-        """Returns what the mechanism spends and what rounding the table adds."""
+        """Returns the δ of the mechanism and that of rounding the table."""
         return Fraction(self.randomiser.delta) + table_charge(self.randomiser, self.number_bytes)
 
     @property

@@ -1,1 +1,1 @@
-"""How far one map is from another."""
+"""Measures how far one map is from another."""

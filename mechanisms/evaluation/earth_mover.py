@@ -26,7 +26,7 @@ _LENGTH_UNITS: Final = 1 << 30  # of the longer step between neighbours
 
 
 class TransportError(RuntimeError):
-    """A solver stopped before the optimum; no number is returned then."""
+    """Says that a solver stopped before the optimum; no number is returned then."""
 
 
 def block_sums(dense: ArrayLike, blocks: int = BLOCKS) -> Dense:
@@ -89,7 +89,7 @@ def emd_metres(a: ArrayLike, b: ArrayLike, region: Region, *, exact: bool = Fals
 
 
 def _problem(a: ArrayLike, b: ArrayLike, width: float, height: float) -> tuple[Dense, float, float]:
-    """Returns what a has more than b, per cell, and the size of a cell."""
+    """Returns the excess of a over b, per cell, and the size of a cell."""
     in_range(1e-9, 1e9, width=width, height=height)
     first, second = checked_pair(a, b)
     rows, cols = first.shape

@@ -1,4 +1,4 @@
-"""Where the heatmap paper's experiments take place: cells of a partition, and the persons in them."""
+"""Selects where the heatmap paper's experiments take place: cells of a partition, and the persons in them."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 class Split(StrEnum):
-    """Which cells may be looked at: choices made on one half are reported on the other."""
+    """Says which cells may be looked at: choices made on one half are reported on the other."""
 
     EVEN = "even"
     ODD = "odd"
@@ -34,7 +34,7 @@ class Split(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CheckInPlace:
-    """The check-ins of one cell, ordered by person: those of person i are [starts[i], starts[i + 1])."""
+    """Holds the check-ins of one cell, by person: those of person i are [starts[i], starts[i + 1])."""
 
     number: int  # row · 300 + column, or BOX
     region: Region

@@ -1,4 +1,4 @@
-"""The heatmap paper's comparison (Ghazi et al. 2022, §4): released maps against the truth.
+"""Compares released maps with the truth as the heatmap paper does (Ghazi et al. 2022, §4).
 
 A trial draws persons of a place without replacement, cuts their records to it, lets each weigh 1, releases
 the sum and compares both maps after smoothing. Every mechanism and epsilon meets the same persons.
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]  # (trials done, of how many)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """Settings that are the same for every mechanism. Errors: `ParameterError`.
+    """Holds settings that are the same for every mechanism. Errors: `ParameterError`.
 
     Smoothing cuts off what leaves the grid and normalises again. The earth mover's distance is taken on
     32 × 32 blocks, or with `exact` on the full grid.
@@ -59,7 +59,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRow:
-    """Means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
+    """Holds means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
 
     mechanism: str
     epsilon: float
@@ -131,7 +131,7 @@ def _check(
 
 
 class Trial:
-    """Persons drawn from a place, and the truth about them."""
+    """Holds persons drawn from a place, and the truth about them."""
 
     def __init__(self, *, place: CheckInPlace, repetition: int, protocol: Protocol) -> None:
         self.place, self.repetition, self.protocol = place, repetition, protocol
@@ -173,7 +173,7 @@ class Trial:
         return normalised(smooth_cut(dense, self.protocol.sigma))
 
     def released(self, mechanism: HeatmapMechanism) -> Heatmap:
-        """Returns what the mechanism makes of these persons, with a seed of its name and epsilon."""
+        """Returns the mechanism's map of these persons, with a seed of its name and epsilon."""
         rng = SeededSource(self.seed("noise", mechanism.name, str(mechanism.epsilon)))
         return mechanism.release(self.masses(mechanism.unit), rng)
 

@@ -1,4 +1,4 @@
-"""The central point of persons whose devices blur their own place, run on stored check-ins.
+"""Releases the central point of persons whose devices blur their own place, run on stored check-ins.
 
 Whoever runs it sees the check-ins: trust is CENTRAL, `simulated`. On devices nobody would have to be trusted.
 """
@@ -35,7 +35,7 @@ _AT_A_TIME: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoLocalCentroid(CentroidMechanism):
-    """The mean of n reports, each blurred by `geo-local`: two-sided geometric noise on columns and rows.
+    """Averages n reports, each blurred by `geo-local`: two-sided geometric noise on columns and rows.
 
     A report may lie outside the region, so that stopping at a border does not pull the mean inwards: the
     lattice is continued on every side until that next to never happens (`Device`).
@@ -123,7 +123,7 @@ class GeoLocalCentroid(CentroidMechanism):
 
     @property
     def device(self) -> "Device":
-        """Returns what blurs one axis of a report."""
+        """Returns the device that blurs one axis of a report."""
         return _device(self)
 
     @property
@@ -159,7 +159,7 @@ class GeoLocalCentroid(CentroidMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Device:
-    """The noise of one axis, on a row of `side` squares: those of the region and `margin` on each side."""
+    """Draws the noise of one axis on a row of `side` squares: the region's and `margin` on each side."""
 
     margin: int
     side: int
@@ -168,7 +168,7 @@ class Device:
 
     @property
     def uniform(self) -> Fraction:
-        """Returns how often a report is a uniform square, whatever the place."""
+        """Returns the probability of a report being a uniform square, whatever the place."""
         return Fraction(self.side * self.table.uniform, self.table.total)
 
 
@@ -187,7 +187,7 @@ def _span(persons: int) -> Fraction:
 
 
 def _projected_m(region: Region, radius_m: Fraction) -> Fraction:
-    """Returns what a move of that many metres on the ground covers at most in the region's projection."""
+    """Returns the longest length, in the region's projection, of a move of that many metres on the ground."""
     plane = Plane(region)
     return min(
         radius_m * plane.stretch + Fraction(plane.rounding_um, MICRO), Fraction(plane.diameter_um, MICRO)

@@ -1,4 +1,4 @@
-"""Two-sided geometric noise on columns and on rows, each by itself."""
+"""Adds two-sided geometric noise on columns and on rows, each by itself."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,7 @@ from mechanisms.randomness import RandomSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoLocal(reports.LocalMechanism):
-    """Column and row are each moved by noise with P ∝ exp(-decay · metres along the axis), and clamped.
+    """Moves column and row each by noise with P ∝ exp(-decay · metres along the axis), clamped.
 
     Guarantee: one term a report, delta 0, LOCAL: loss(d) = min(cap, α · (d + offset)). Each axis has an
     integer table with a measured loss a metre α₁, α₂; a move of |dx| and |dy| costs α₁|dx| + α₂|dy|, which is

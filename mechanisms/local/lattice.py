@@ -23,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
-    """`columns` × `rows` equal cells; lengths in metres of the region's projection.
+    """Divides a region into `columns` × `rows` equal cells; lengths in metres of its projection.
 
     `stretch` bounds projected distance / distance on the ground. `snapped` says that true places lie
     anywhere in the cells, so that two of them may be nearer than the centres of their cells.
@@ -91,7 +91,7 @@ class Lattice:
 
     @property
     def snap_m(self) -> Fraction:
-        """Returns what the centres' distance of two places can exceed the places' own by,
+        """Returns the most by which the centres' distance of two places exceeds the places' own,
         in straight lines.
         """
         return self.diagonal_m + self.rounding_m if self.snapped else Fraction(0)

@@ -39,7 +39,7 @@ Whole: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeastError:
-    """In metres of the region's projection, rounded down."""
+    """Gives the least error in metres of the region's projection, rounded down."""
 
     mean_m: float  # averaged over all cells
     worst_m: float  # at the cell where it is largest

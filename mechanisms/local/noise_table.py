@@ -1,4 +1,4 @@
-"""One law of noise for all cells of a lattice, as integers, and what it costs, measured on these integers.
+"""Tabulates one law of noise for all cells of a lattice in integers, and measures what it costs on these.
 
 A report is cell + noise, clamped to the lattice. Offsets beyond the lattice's own width all end at its
 border, so the law is kept for offsets within it, its tails at the outermost ones: the same reports. A small
@@ -30,7 +30,10 @@ Axis: TypeAlias = tuple[Floats, Floats, Integers]  # positions, weights, ascendi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoiseTable:
-    """P(offset (±i, ±j)) = quadrant[i, j] / total; P(a uniform cell) = lattice.size · uniform / total."""
+    """Holds P(offset (±i, ±j)) = quadrant[i, j] / total.
+
+    P(a uniform cell) = lattice.size · uniform / total.
+    """
 
     lattice: Lattice
     quadrant: Integers = field(repr=False)  # (columns, rows)
@@ -163,7 +166,7 @@ def binned(
 
 
 def _signs(lattice: Lattice) -> Integers:
-    """Returns how many offsets stand behind an entry of the quadrant."""
+    """Returns the number of offsets behind each entry of the quadrant."""
     across, along = (np.where(np.arange(side) > 0, 2, 1) for side in (lattice.columns, lattice.rows))
     return np.outer(across, along)
 

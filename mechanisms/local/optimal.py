@@ -1,4 +1,4 @@
-"""The mechanism with the least expected error for a public prior, by linear programming."""
+"""Finds the mechanism with the least expected error for a public prior, by linear programming."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimal(reports.LocalMechanism):
-    """The report is drawn from the row of the true cell in a table made for a prior that is public.
+    """Draws the report from the row of the true cell in a table made for a prior that is public.
 
     Guarantee: one term a report, delta 0, LOCAL: loss(d) = min(cap, α · (d + offset)), with α and cap
     measured on the integers of the table, over all pairs of cells. The programme asks for

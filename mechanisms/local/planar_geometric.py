@@ -1,4 +1,4 @@
-"""Noise on the lattice of cells whose probability falls exponentially with straight distance."""
+"""Draws noise on the lattice of cells, its probability falling exponentially with straight distance."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -19,7 +19,7 @@ REACH: Final = 40.0  # decay lengths: beyond, less than 10^-15 of the law is lef
 
 
 class PlanarMechanism(reports.LocalMechanism):
-    """Base of the mechanisms whose law falls with straight distance: one table for all cells."""
+    """Provides the base of the mechanisms whose law falls with straight distance: one table for all."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class PlanarMechanism(reports.LocalMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarGeometric(PlanarMechanism):
-    """The report is the true cell moved by lattice noise with P ∝ exp(-decay · distance), clamped.
+    """Moves the true cell by lattice noise with P ∝ exp(-decay · distance), clamped, and reports it.
 
     Guarantee: one term a report, delta 0, LOCAL: loss(d) = min(cap, α · (d + offset)), with α and cap
     measured on the integers of the table (`NoiseTable`). Before rounding α = decay: a law of one shape moved

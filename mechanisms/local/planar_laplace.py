@@ -1,4 +1,4 @@
-"""The planar Laplace law of Andrés et al., snapped to the cells of a lattice."""
+"""Snaps the planar Laplace law of Andrés et al. to the cells of a lattice."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MANY_CELLS: Final = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarLaplace(PlanarMechanism):
-    """The report is the centre of the true cell moved by planar Laplace noise, snapped and clamped.
+    """Reports the centre of the true cell moved by planar Laplace noise, snapped and clamped.
 
     The continuous noise has a uniform direction and a radius of which `radius_m` (Lambert W) is the inverse
     distribution function. The table holds its integral over each cell instead of draws in floating point,

@@ -53,7 +53,7 @@ def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
 
 
 def pairs(grid: Any, a: int, b: int) -> list[tuple[Any, Any]]:
-    """Returns what stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array;
+    """Returns the pairs of slices (a, b) and (a, -b) apart in a `(columns, rows, …)` array;
     b = 0 and a = 0 only once.
     """
     wide, high = grid.shape[:2]

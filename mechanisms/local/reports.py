@@ -1,4 +1,4 @@
-"""Base of the local mechanisms: a target becomes a decay, measured integers a guarantee and an error."""
+"""Turns a target into a decay, measured integers into a guarantee and an error, for all local mechanisms."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -31,7 +31,7 @@ QUANTITY: Final = "Distance of a report from the centre of the true place's cell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Two cells cost at most min(cap, per_metre · distance of their centres)."""
+    """Bounds what two cells cost: at most min(cap, per_metre · distance of their centres)."""
 
     per_metre: Fraction
     cap: Fraction
@@ -40,7 +40,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalMechanism(ABC):
-    """Cells of true places in, cells to be reported out: each row by itself, on the person's device.
+    """Turns cells of true places into cells to report: each row by itself, on the person's device.
 
     `decay_per_m` shapes the table; what the table costs is measured on its integers (`costs`).
     `max_reports` is how many reports of one person `guarantee` covers together.

@@ -1,1 +1,1 @@
-"""Whole records, protected the less the farther they move by the earth mover's distance."""
+"""Protects whole records, the less the farther they move by the earth mover's distance."""

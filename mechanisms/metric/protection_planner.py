@@ -20,7 +20,7 @@ _HALVINGS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A part of a record (above 0, at most 1) moved by `distance_m` costs at most `epsilon`."""
+    """Asks that a part of a record (above 0, at most 1) moved by `distance_m` cost at most `epsilon`."""
 
     part: Fraction
     distance_m: Fraction
@@ -47,7 +47,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """A part of a record may be moved by up to `distance_m` at the loss in question; INFINITY: anywhere."""
+    """Says that a part of a record may move up to `distance_m` at the loss asked; INFINITY: anywhere."""
 
     part: Fraction
     distance_m: Exact
@@ -64,7 +64,7 @@ def planned_alpha(wishes: Iterable[Wish]) -> Fraction:
 
 
 def spent(guarantee: Guarantee, wish: Wish, *, diameter_m: float = INFINITY) -> Exact:
-    """Returns what the change of a wish costs under a guarantee;
+    """Returns the cost of a wish's change under a guarantee;
     in a region nothing is moved beyond its diameter.
     """
     if diameter_m == INFINITY:

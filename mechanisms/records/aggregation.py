@@ -50,7 +50,7 @@ def masses_by_bin(*, persons: ArrayLike, keys: ArrayLike, key: RowKey, unit: int
 
 
 def shares_of_numbered(*, numbers: ArrayLike, keys: ArrayLike, unit: int) -> KeyShares:
-    """Returns what `masses_by_bin` sums: for each key of each person, the key and the mass.
+    """Returns the summands of `masses_by_bin`: for each key of each person, the key and the mass.
 
     numbers: (r,) persons, numbered from 0 on without large gaps. keys: (r,) integers as `RowKey.of_rows`
     returns them.
@@ -160,7 +160,7 @@ def means_of(parts: Sequence[MeanSums], *, enrolled: int) -> RecordMeans:
 
 
 def item_records(*, persons: ArrayLike, cells: ArrayLike, counts: ArrayLike, level: int) -> ItemRecords:
-    """Returns what each person's record holds; nothing is divided.
+    """Returns each person's record; nothing is divided.
 
     persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at `FINEST_LEVEL`. counts: (r,)
     check-ins; a (person, cell) may have several rows.
@@ -252,7 +252,7 @@ def _without_zeros(keys: Integers, mass: Integers) -> tuple[Integers, Integers]:
 
 
 def _bits(values: Integers) -> int:
-    """Returns how many bits hold every value; none is negative."""
+    """Returns the number of bits that hold every value; none is negative."""
     return int(values.max(initial=0)).bit_length()
 
 
@@ -280,7 +280,7 @@ def _floor_shares(unit: int, count: Integers, total: Integers) -> Integers:
 
 
 def _run_starts(*keys: Integers) -> Integers:
-    """Returns where a row differs from the one before in any key; nothing for no rows."""
+    """Returns the places where a row differs from the one before in any key; none for no rows."""
     changed = np.zeros(keys[0].size, np.bool_)
     changed[:1] = True
     for key in keys:

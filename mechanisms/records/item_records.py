@@ -46,7 +46,7 @@ class ItemRecords:
 
     @property
     def persons(self) -> int:
-        """Returns how many have check-ins; data."""
+        """Returns the number of persons with check-ins; data."""
         return self.rows.size
 
     @property

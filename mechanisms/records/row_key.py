@@ -21,7 +21,7 @@ RowIndex = slice | NDArray[np.bool_] | Integers  # picks some of the rows of an 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeBins:
-    """Bins of time of one width that follow each other and begin again, such as hours of the day in UTC.
+    """Divides time into bins of one width that begin again, such as hours of the day in UTC.
 
     A time of t epoch seconds is in the bin floor((t − start) / width) mod count. Days of a period that is no
     longer than all bins together are the same: they begin again after its end.
@@ -71,7 +71,7 @@ class RowKey:
 
     @property
     def bin_count(self) -> int:
-        """Returns how many bins there are."""
+        """Returns the number of bins."""
         return 1 if self.bins is None else self.bins.count
 
     @property

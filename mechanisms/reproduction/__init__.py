@@ -1,1 +1,1 @@
-"""Experiments that may use a seed; nothing here ever releases anything."""
+"""Runs experiments that may use a seed; nothing here ever releases anything."""

@@ -1,4 +1,4 @@
-"""Measured accuracy of `adaptive` beside its baselines, and how the baselines were tuned.
+"""Measures the accuracy of `adaptive` beside its baselines, and tells how the baselines were tuned.
 
     python -m mechanisms.reproduction.adaptive_accuracy tune    FILE… --trials 24
     python -m mechanisms.reproduction.adaptive_accuracy compare FILE… --trials 120
@@ -235,7 +235,7 @@ def _guided(results: Results) -> Iterator[str]:
 
 
 def _forecasts(results: Results) -> Iterator[str]:
-    """Yields how the forecast of public facts did, setting by setting."""
+    """Yields the fit of the forecast from public facts, setting by setting."""
     yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
     for (persons, epsilon), errors in _errors(results).items():
         within = coverage({(persons, epsilon): errors}, _forecast)

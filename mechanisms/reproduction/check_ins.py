@@ -1,4 +1,4 @@
-"""Check-ins of a gzip CSV file with the columns user, lat and lon, as experiments read them."""
+"""Reads check-ins of a gzip CSV file with the columns user, lat and lon for experiments."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""What `experiments.toml` says of each table and figure: title, caption, and what was measured on."""
+"""Reads what `experiments.toml` says of each table and figure: title, caption, and what was measured on."""
 
 import tomllib
 from collections.abc import Mapping

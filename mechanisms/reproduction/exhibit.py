@@ -1,4 +1,4 @@
-"""What an experiment is asked for, and how it writes a table or figure: CSV, and PNG with its caption."""
+"""Says what an experiment is asked for, and writes a table or figure: CSV, and PNG with its caption."""
 
 import csv
 import textwrap
@@ -24,7 +24,7 @@ _CAPTION_COLUMNS: Final = 150  # letters of 8 points on 10 inches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExhibitRequest:
-    """Write the exhibit `name` into `folder`; `full` takes all the paper has, however long."""
+    """Asks to write the exhibit `name` into `folder`; `full` takes all the paper has, however long."""
 
     name: str
     folder: Path

@@ -1,4 +1,4 @@
-"""The straight lines through logarithms of errors that the forecasts in `error_bounds` hold."""
+"""Fits the straight lines through logarithms of errors that the forecasts in `error_bounds` hold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _TAILS = (0.04, 0.96)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Median error = factor · (n · epsilon)^exponent; `low` and `high` are points of errors over it."""
+    """Holds median error = factor · (n · epsilon)^exponent; `low` and `high` are points of errors over it."""
 
     factor: float
     exponent: float

@@ -1,4 +1,4 @@
-"""Guides for comparisons: who released the map that a trial's map begins from."""
+"""Provides guides for comparisons: who released the map that a trial's map begins from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ def two_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamePeople:
-    """The same people's own release of before, counted in as a measurement or taken as a guide alone."""
+    """Counts in the same people's own earlier release as a measurement, or takes it as a guide alone."""
 
     is_counted: bool
     is_guided: bool = False  # it was made with a guide of its own
@@ -49,7 +49,7 @@ class SamePeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """A release of another city."""
+    """Guides by a release of another city."""
 
     places: Places
 
@@ -63,12 +63,12 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OtherService:
-    """A release of all people of another service in the same place."""
+    """Guides by a release of all people of another service in the same place."""
 
     check_ins: CheckIns
 
     def people(self, number: int) -> int:
-        """Returns how many it has in a place."""
+        """Returns the number of people it has in a place."""
         persons, lat, lon = self.check_ins
         return int(np.unique(persons[cell_numbers(lat, lon) == number]).size)
 

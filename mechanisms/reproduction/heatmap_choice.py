@@ -1,4 +1,4 @@
-"""Which heatmap mechanism is nearest to the truth, by persons and ε: what the product's help page shows."""
+"""Finds the heatmap mechanism nearest to the truth, by persons and ε: what the product's help page shows."""
 
 from collections.abc import Sequence
 from itertools import cycle

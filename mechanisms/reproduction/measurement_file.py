@@ -1,4 +1,4 @@
-"""Measurements kept in a file as they are made: what was measured once is not measured again."""
+"""Keeps measurements in a file as they are made: what was measured once is not measured again."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ Key = tuple[int, int, str, int, str]  # seed, persons, epsilon, number of the tr
 
 
 class MeasurementFile:
-    """Lines of JSON, [seed, persons, epsilon, trial, label, values...]; without a path nothing is kept.
+    """Keeps lines of JSON, [seed, persons, epsilon, trial, label, values...]; without a path nothing.
 
     A file serves one choice of check-ins and of places. Lines of a mechanism that has changed must be taken
     out by hand. A last line that was cut off is dropped.

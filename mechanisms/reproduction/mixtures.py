@@ -1,4 +1,4 @@
-"""Synthetic places: mixtures of Gaussians with a given share of cells that are not empty."""
+"""Makes synthetic places: mixtures of Gaussians with a given share of cells that are not empty."""
 
 from typing import Final
 

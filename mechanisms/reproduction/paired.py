@@ -1,4 +1,4 @@
-"""Several mechanisms on the same persons, trial by trial, and ratios of their errors with upper bounds."""
+"""Runs several mechanisms on the same persons, trial by trial; bounds ratios of their errors from above."""
 
 import math
 import time
@@ -29,7 +29,7 @@ Setting = tuple[int, Fraction]  # persons, epsilon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contestant:
-    """A mechanism with its parameters, for any epsilon and expected persons."""
+    """Makes a mechanism with its parameters, for any epsilon and expected persons."""
 
     label: str
     build: Callable[[Fraction, int], HeatmapMechanism]

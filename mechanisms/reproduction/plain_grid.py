@@ -1,4 +1,4 @@
-"""A baseline for `adaptive`: all of epsilon on one plain grid, with the same inference."""
+"""Spends all of epsilon on one plain grid, with the same inference: a baseline for `adaptive`."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,7 +21,7 @@ _FINEST = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainGrid(GuessedPersons):
-    """A grid as fine as leaves less than `most` noise scales of the expected persons in a cell.
+    """Measures a grid as fine as leaves less than `most` noise scales of the expected persons in a cell.
 
     Not in the catalogue: it serves comparisons only, and those are under ADD_REMOVE.
     """

@@ -25,7 +25,7 @@ from mechanisms.reproduction.imola_2024 import frequency, linear
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """`files` says which data files it takes, if any."""
+    """Describes an experiment; `files` says which data files it takes, if any."""
 
     title: str
     run: Callable[[ExhibitRequest], list[Path]]

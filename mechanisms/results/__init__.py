@@ -1,1 +1,1 @@
-"""Released results: maps, areas, points, zones, distances, and their bytes."""
+"""Holds released results: maps, areas, points, zones, distances, and their bytes."""

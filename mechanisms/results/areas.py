@@ -17,7 +17,7 @@ _HEADER: Final = struct.Struct("<4sI")  # magic with version, number of centres
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Areas(Heatmap):
-    """A map whose mass is spread evenly over each area, with the centres, the heaviest area first.
+    """Spreads a map's mass evenly over each area, with the centres, the heaviest area first.
 
     Errors: as `Heatmap`; ValueError for centres outside the grid, or a negative mass.
     """

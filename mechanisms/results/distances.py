@@ -1,4 +1,4 @@
-"""Places that people name: points in degrees, in one exact spelling; and released mean distances to them."""
+"""Holds places that people name, points in degrees in one exact spelling, and released mean distances."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _ALLOWED: Final = f"GeoJSON with 1 to {MOST_PLACES} points, in degrees"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPlace:
-    """A point with a name."""
+    """Names a point on the globe. Errors: `ParameterError`."""
 
     name: str
     at: Corner
@@ -37,7 +37,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Up to `MOST_PLACES` places."""
+    """Holds up to `MOST_PLACES` places."""
 
     places: tuple[NamedPlace, ...]
 
@@ -72,7 +72,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceDistances:
-    """Released mean distances of all persons to places, and how far off they may be, in metres.
+    """Holds released mean distances of all persons to places, and how far off they may be, in metres.
 
     Errors: ValueError for numbers that are no distances.
     """

@@ -25,7 +25,7 @@ Polygon: TypeAlias = Sequence[Ring]  # the first one outside, the others holes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistrictSum:
-    """People in a district."""
+    """Holds a district's persons, their error, and how much map and district cover of each other."""
 
     value: float  # persons
     error: float  # persons, standard error
@@ -111,8 +111,10 @@ def _coverage(edges: Floats, count: int) -> Iterator[tuple[int, Floats]]:
 
 
 def _crossings(edges: Floats, parallels: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Returns where edges cross parallels: the number of the parallel and x, in this order; inside it is from
-    each first to each second one."""
+    """Returns the crossings of edges and parallels: the number of the parallel and x, in this order.
+
+    Inside is from each first to each second one.
+    """
     x1, y1, x2, y2 = edges.T[:, :, np.newaxis]
     edge, line = np.nonzero((y1 > parallels) != (y2 > parallels))
     x1, y1, x2, y2 = edges[edge].T

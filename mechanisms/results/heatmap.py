@@ -1,4 +1,4 @@
-"""A released map: disjoint quadtree regions with values and errors."""
+"""Holds a released map: disjoint quadtree regions with values and errors."""
 
 import hashlib
 import math
@@ -21,7 +21,7 @@ DENSE_SIDE_LIMIT: Final = 4096  # cells a side: 128 MB of float64
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Heatmap:
-    """A released map: disjoint quadtree regions with the mass spread evenly in each.
+    """Holds a released map: disjoint quadtree regions with the mass spread evenly in each.
 
     A region of level a covers 4^(level-a) cells; what is not listed has the value 0. Regions are put in
     Morton order. Errors: ValueError when regions overlap or a value is negative or not finite.

@@ -28,7 +28,7 @@ OPTIONAL: Final = ("lows", "highs", "deviations")  # arrays that a map may have,
 
 
 class Parts(NamedTuple):
-    """The parts of a `mechanisms.results.heatmap.Heatmap`."""
+    """Holds the parts of a `mechanisms.results.heatmap.Heatmap`."""
 
     level: int
     levels: NDArray[np.uint8]

@@ -1,4 +1,4 @@
-"""What was measured for a map, with its noise: a later map of the same data can count it in."""
+"""Keeps what was measured for a map, with its noise: a later map of the same data can count it in."""
 
 import struct
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _MOST_PARTS: Final = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurement:
-    """Noisy masses of disjoint nodes of a binary tree that together are its root, all with the same noise."""
+    """Holds noisy masses of disjoint nodes of a binary tree, together its root, all with the same noise."""
 
     scale_persons: float  # of the Laplace noise
     depths: NDArray[np.uint8] = field(repr=False)  # (k,)
@@ -33,7 +33,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
-    """Measurements of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
+    """Holds measurements of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
 
     parts: tuple[Measurement, ...]
     grid_level: int = 0  # of the guide's tree

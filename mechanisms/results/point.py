@@ -1,4 +1,4 @@
-"""A released point."""
+"""Holds a released point."""
 
 import hashlib
 import math
@@ -12,7 +12,7 @@ _BODY: Final = struct.Struct("<4d")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A released point in WGS84 degrees and how far off it may be, in metres, from public facts alone.
+    """Holds a released point in WGS84 degrees and how far off it may be, in metres, from public facts alone.
 
     Errors: ValueError for numbers that are not finite, off the globe or below 0.
     """

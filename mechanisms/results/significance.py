@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SignificantSquares:
-    """Squares of every level at which the map may be drawn; a square may lie in another.
+    """Holds squares of every level at which the map may be drawn; a square may lie in another.
 
     Made from noisy values and public facts alone, so it is part of a release at no cost. A map that is drawn
     in squares of one level takes the squares of that level, and whole those of coarser released regions.

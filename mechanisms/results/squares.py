@@ -19,7 +19,7 @@ _AT_ONCE: Final = 4_096  # squares: what follows each other lies together, so me
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Squares:
-    """Released squares of one level, in Morton order: arrays of shape (k,)."""
+    """Holds released squares of one level, in Morton order: arrays of shape (k,)."""
 
     level: int
     x: Integers = field(repr=False)  # from west

@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Summands:
-    """Disjoint squares in Morton order whose values add up over areas and deviations in quadrature.
+    """Adds disjoint squares up in Morton order: their values over areas and deviations in quadrature.
 
     Two deviations of a sum to either side hold the truth in 95 of 100 sums, in more where `is_bound`.
     """

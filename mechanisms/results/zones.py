@@ -1,4 +1,4 @@
-"""Zones that people draw: named polygons in degrees, in one exact spelling; and released shares in them."""
+"""Holds zones that people draw, named polygons in degrees in one exact spelling, and released shares."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _ALLOWED: Final = f"{_POLYGONS}, {MOST_CORNERS} corners at most in all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Zone:
-    """A polygon, not closed: its last corner is joined to the first."""
+    """Bounds a zone by a polygon, not closed: its last corner is joined to the first."""
 
     name: str
     corners: tuple[Corner, ...]
@@ -41,7 +41,7 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """Up to `MOST_ZONES` zones; they may overlap."""
+    """Holds up to `MOST_ZONES` zones; they may overlap."""
 
     zones: tuple[Zone, ...]
 
@@ -79,7 +79,7 @@ class Zones:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneShares:
-    """Released shares of all persons in zones, each from 0 to 1, and how far off they may be.
+    """Holds released shares of all persons in zones, each from 0 to 1, and how far off they may be.
 
     Errors: ValueError for numbers that are no shares.
     """

@@ -1,1 +1,1 @@
-"""One distribution a file: a random source in, integers out."""
+"""Samples one distribution a file: a random source in, integers out."""

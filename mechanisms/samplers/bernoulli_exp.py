@@ -1,4 +1,4 @@
-"""Coins that show heads with probability exp(-p) for a rational p, by integer comparisons alone."""
+"""Tosses coins that show heads with probability exp(-p) for rational p, by integer comparisons alone."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""Pólya numbers of any small rate as sums of clusters: shares of a wide geometric noise, nearly always 0.
+"""Draws Pólya numbers of any small rate as sums of clusters: shares of wide geometric noise, nearly always 0.
 
 NB(β, 1 − e^−ε) is a sum of a Poisson number, of mean −β·log(1 − e^−ε), of clusters with P(k) ∝ e^−εk / k
 (Quenouille 1949). `negative_binomial` holds a table as long as the law is wide; here nothing grows so.
@@ -56,7 +56,7 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
 
 
 def _octaves(scale: Fraction) -> int:
-    """Returns how many octaves have all numbers up to `_FARTHEST` scales."""
+    """Returns the number of octaves that have all numbers up to `_FARTHEST` scales."""
     return int(_FARTHEST * scale).bit_length()
 
 

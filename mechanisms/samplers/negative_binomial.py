@@ -1,4 +1,4 @@
-"""Negative binomial numbers with a real shape (the Pólya law), and differences of two of them.
+"""Draws negative binomial numbers with a real shape (the Pólya law), and differences of two of them.
 
 P(K = k) = (β)_k / k! · p^k · (1 − p)^β with p = e^−ε, the number of failures; β = 1 is the geometric law. One
 uniform integer below the total of an integer table is one draw. The table stops where what is missing is
@@ -26,7 +26,7 @@ LONGEST_TABLE: Final = 400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawTable:
-    """A law on 0, 1, 2, … as running sums of integers, and its distance from the law it stands for."""
+    """Tabulates a law on 0, 1, 2, … as running sums of integers, and its distance from the exact law."""
 
     ends: tuple[int, ...] = field(repr=False)  # running sums; the last is the total, a power of two
     firsts: NDArray[np.uint64] = field(repr=False)  # the first 64 bits of each end but the last

@@ -1,4 +1,4 @@
-"""Symmetric integer noise: the two-sided geometric law, SGDL(β, e^−ε), and both cut to a padding."""
+"""Draws symmetric integer noise: the two-sided geometric law, SGDL(β, e^−ε), and both cut to a padding."""
 
 from collections.abc import Callable
 from fractions import Fraction

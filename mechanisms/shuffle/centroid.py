@@ -1,4 +1,4 @@
-"""Central points of persons by shuffled bits on two axes, run on stored check-ins.
+"""Releases central points of persons by shuffled bits on two axes, run on stored check-ins.
 
 Whoever runs them sees the check-ins: trust is CENTRAL, `simulated`. What is released has the law of the
 protocols beside this file, with as many honest participants as there are persons.
@@ -30,7 +30,7 @@ _DRAWS_AT_A_TIME: Final = 1 << 20
 
 
 class _PaddedCentroid(ShuffledCentroid):
-    """Geo- and SGDL-Shuffle: conditioned noise, one draw a person and axis."""
+    """Runs Geo- and SGDL-Shuffle: conditioned noise, one draw a person and axis."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class _PaddedCentroid(ShuffledCentroid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoShuffle(_PaddedCentroid):
-    """Two-sided geometric noise from every person (`geo_shuffle.py`), its two axes accounted for together.
+    """Adds two-sided geometric noise from every person (`geo_shuffle.py`), accounting for both axes together.
 
     Guarantee: as `ShuffledCentroid`; exact for the product of both axes up to 27 squares in the reach,
     beyond that δ/2 an axis at |i| + |j| ≤ √2·|(i, j)|, which takes about a third more noise. Appendix D of
@@ -82,7 +82,7 @@ class GeoShuffle(_PaddedCentroid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SgdlShuffle(_PaddedCentroid):
-    """A share of one geometric noise from every person (`sgdl_shuffle.py`).
+    """Adds a share of one geometric noise from every person (`sgdl_shuffle.py`).
 
     Guarantee: as `ShuffledCentroid`; ε_s/√2 a step on each axis. Only what the padding cuts off costs δ.
     Edge cases and error: as `ShuffledCentroid`.
@@ -102,7 +102,7 @@ class SgdlShuffle(_PaddedCentroid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RrShuffle(ShuffledCentroid):
-    """Every bit of every person's two values flipped with one probability (`rr_shuffle.py`), δ/2 an axis.
+    """Flips every bit of every person's two values with one probability (`rr_shuffle.py`), δ/2 an axis.
 
     Guarantee: as `ShuffledCentroid`.
     Edge cases and error: as `ShuffledCentroid`.

@@ -1,4 +1,4 @@
-"""A sparse map from devices in separate pieces: randomise → split → shuffle every share → analyse."""
+"""Makes a sparse map from devices in separate pieces: randomise → split → shuffle every share → analyse."""
 
 import math
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _MARGIN_SCALES: Final = 50  # a sum wraps around with probability e^-50 a cell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmdRound:
-    """One round: every participant sends `shares` shares of every cell's noisy mass, on all levels.
+    """Runs one round: every participant sends `shares` shares of every cell's noisy mass, on all levels.
 
     Guarantee: loss epsilon, δ under REPLACE. For at least `persons` honest participants the difference of two
     Pólya(1/n) sums is discrete Laplace noise of `law.level_scales` in every cell; more only add noise of

@@ -1,4 +1,4 @@
-"""Geo-Shuffle: every person adds two-sided geometric noise, together more than enough for the sum."""
+"""Adds two-sided geometric noise from every person, together more than enough for the sum: Geo-Shuffle."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SUM_PART: Final = 0.998  # of δ, for the noise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoSum(PaddedSum):
-    """The sum of n values with noise N_i ~ P(x) ∝ e^(−ε_geo|x|) from everybody.
+    """Sums n values with noise N_i ~ P(x) ∝ e^(−ε_geo|x|) from everybody.
 
     Guarantee: loss ε a step up to `radius` steps of one person's value, nothing beyond, δ under REPLACE. The
     published bits say no more than their sum (Proposition 1: every bit is shuffled with all others), which is

@@ -1,4 +1,4 @@
-"""A region as a square lattice: what a move in metres becomes in steps, and where a sum of steps lies."""
+"""Lays a square lattice over a region: what a move in metres becomes in steps, where a sum of steps lies."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ROOT_TWO: Final = Fraction(14142135623731, 10**13)  # above √2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisLattice:
-    """Squares of `cell_m` metres in the region's projection, counted from its west and south borders."""
+    """Counts squares of `cell_m` metres in the region's projection from its west and south borders."""
 
     region: Region
     cell_m: Fraction
@@ -44,7 +44,7 @@ class AxisLattice:
 
     @property
     def offset_m(self) -> Fraction:
-        """Returns what rounding means and sums can add to a move on the ground.
+        """Returns the most that rounding means and sums adds to a move on the ground.
 
         A sum that moves by a squares on an axis moves by at most ⌈a⌉ once rounded: by less than one more on
         each axis, √2 squares in all.

@@ -1,4 +1,4 @@
-"""One axis of Geo- and SGDL-Shuffle: integer noise from each person, and a padding that keeps it in range."""
+"""Keeps one axis of Geo- and SGDL-Shuffle in range: integer noise from each person, and a padding."""
 
 import math
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ HIGHEST_LOSS: Final = 250.0  # at the radius: e^loss has to be small beside what
 
 
 class Variant(StrEnum):
-    """Treatment of noise beyond the padding."""
+    """Names the treatment of noise beyond the padding."""
 
     CONDITIONED = (
         "conditioned"  # drawn again: unbiased, but what is sent has an edge that depends on the value
@@ -38,7 +38,7 @@ class Variant(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaddedNoise:
-    """x + N + c in unary, N from SGDL(shape, e^−epsilon), between 0 and domain + 2c."""
+    """Sends x + N + c in unary, N from SGDL(shape, e^−epsilon), between 0 and domain + 2c."""
 
     shape: Fraction  # β of one person's noise: 1 for Geo-Shuffle, 1/n for SGDL-Shuffle
     epsilon: Fraction  # of the noise, a step
@@ -102,7 +102,7 @@ class PaddedNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaddedSum(ABC):
-    """Base of Geo- and SGDL-Shuffle: the sum of n values with padded noise from everybody."""
+    """Sums n values with padded noise from everybody: the base of Geo- and SGDL-Shuffle."""
 
     name: ClassVar[str]
     persons: int  # n, the least number of honest participants

@@ -1,4 +1,4 @@
-"""A private sum in three separate pieces: randomise on the device, shuffle every bit, analyse."""
+"""Sums privately in three separate pieces: randomise on the device, shuffle every bit, analyse."""
 
 from fractions import Fraction
 from typing import Final, Protocol
@@ -19,7 +19,7 @@ STEPS: Final = 2.0**40  # exact rationals that floating-point results are rounde
 
 
 class ShuffledSum(Protocol):
-    """The sum of whole numbers from 0 to `domain`, one a person.
+    """Sums whole numbers from 0 to `domain`, one a person.
 
     `persons` is the least number of honest participants for which the guarantee was computed. Fewer: nothing
     is published. More: what the others send is independent of any one person's bits and is added to them, so
@@ -53,7 +53,7 @@ class ShuffledSum(Protocol):
 def shuffled(
     protocol: ShuffledSum, reports: Packed, rng: RandomSource, *, honest: int | None = None
 ) -> Packed | None:
-    """Returns what the shuffler publishes of the reports, or nothing.
+    """Returns the bits of the reports as the shuffler publishes them, or nothing.
 
     honest: how many of the participants are known not to collude; by default all. Nothing is published when
     they are fewer than the protocol's declared minimum.

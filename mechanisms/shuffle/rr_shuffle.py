@@ -1,4 +1,4 @@
-"""RR-Shuffle: every person's value in unary, every bit flipped with one probability."""
+"""Sends every person's value in unary, every bit flipped with one probability: RR-Shuffle."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _BITS_AT_A_TIME: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RrSum:
-    """The sum of n values from 0 to k, each as k bits, of which each is flipped with probability f.
+    """Sums n values from 0 to k, each as k bits, of which each is flipped with probability f.
 
     Guarantee: loss ε a step up to `radius` steps, nothing beyond, δ under REPLACE: exact for the number of
     ones, with the supremum over all other bits and both directions (`randomised_response.py`). The paper's

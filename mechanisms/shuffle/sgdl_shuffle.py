@@ -1,4 +1,4 @@
-"""SGDL-Shuffle: every person adds a share of the noise that one trusted curator would add."""
+"""Adds from every person a share of the noise that one trusted curator would add: SGDL-Shuffle."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _CUT_PART: Final = 0.999  # of δ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SgdlSum(PaddedSum):
-    """The sum of n values with noise N_i ~ SGDL(1/n, e^−ε) from everybody, which sums to geometric noise.
+    """Sums n values with noise N_i ~ SGDL(1/n, e^−ε) from everybody, which sums to geometric noise.
 
     Guarantee: loss ε a step up to `radius` steps, nothing beyond, δ under REPLACE. Noise that is not cut is
     worth ε a step with δ = 0 (infinite divisibility of the geometric law); all of δ is what the cut at the

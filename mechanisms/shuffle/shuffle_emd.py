@@ -1,4 +1,4 @@
-"""The sparse map by shuffled shares, run on stored check-ins. Devices: `emd_round.py`.
+"""Makes the sparse map by shuffled shares, run on stored check-ins. Devices: `emd_round.py`.
 
 Whoever runs it sees the check-ins: trust is CENTRAL, `simulated`. What is released has the law of the round.
 """
@@ -28,7 +28,7 @@ MOST_PARTS: Final = 2**16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffleEmd(GridMechanism):
-    """`SparseEmd` with masses in `parts` of a person and noise that is the sum of everybody's shares.
+    """Runs `SparseEmd` with masses in `parts` of a person and noise that is the sum of everybody's shares.
 
     Guarantee: `Guarantee.flat(epsilon)`, `simulated`, between neighbours under REPLACE, whose records have
     masses of at most `parts` each: level i has discrete Laplace noise of scale 2·parts / epsilon_i or more.
@@ -83,7 +83,7 @@ class ShuffleEmd(GridMechanism):
         return tuple(scales)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
-        """Returns what the analyst looks at of the sums: cells that are not looked at need no noise."""
+        """Returns the sums that the analyst looks at: cells that are not looked at need no noise."""
         check_masses(masses, level=self.levels[-1], unit=self.unit)
         return measure_tree(
             masses, rng, first_level=self.levels[0], scales=self.level_scales, width=DEFAULT_WIDTH

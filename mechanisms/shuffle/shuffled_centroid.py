@@ -1,4 +1,4 @@
-"""Base of central points by shuffled bits: a lattice, integer noise on the sum of each axis, a point."""
+"""Provides the base of central points by shuffled bits: a lattice, noise on the sum of each axis, a point."""
 
 import math
 from abc import abstractmethod
@@ -24,7 +24,7 @@ _LEAST_LOSS_A_SQUARE: Final = Fraction(1, 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffledCentroid(CentroidMechanism):
-    """Base of the three mechanisms: a lattice, integer noise on the sum of each axis, a point.
+    """Provides the base of the three: a lattice, integer noise on the sum of each axis, a point.
 
     Guarantee: one term, δ, under REPLACE, up to `reach_m` and nothing beyond. ε_s a square of Euclidean
     length on the lattice; a move of d metres on the ground is at most (d + offset)·squares a metre there,
@@ -179,7 +179,7 @@ class ShuffledCentroid(CentroidMechanism):
         return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
-        """Returns what the analyst computes on each axis; the released point is a function of it."""
+        """Returns the analyst's sums on each axis; the released point is a function of them."""
         across, along = self.lattice.sums(means)
         return self._noisy(0, across, rng), self._noisy(1, along, rng)
 

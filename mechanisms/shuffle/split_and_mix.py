@@ -1,4 +1,4 @@
-"""Split and mix: numbers become shares that are random by themselves, and every share is shuffled on its own.
+"""Splits numbers into shares that are random by themselves, and shuffles every share on its own.
 
 Among those of everybody else only their sum is left. Numbers are modulo a power of two.
 Source: Ishai, Kushilevitz, Ostrovsky, Sahai 2006; Balle, Bell, Gascón, Nissim 2020.

@@ -1,4 +1,4 @@
-"""Whole numbers as bits of equal weight: x ones in r places (Athanasiou et al. 2025, Algorithms 1 and 8)."""
+"""Writes whole numbers as bits of equal weight: x ones in r (Athanasiou et al. 2025, Algorithms 1 and 8)."""
 
 from typing import Final
 

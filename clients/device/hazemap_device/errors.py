@@ -2,7 +2,7 @@
 
 
 class DeviceError(Exception):
-    """A refusal with a `code` for programs and one sentence for people.
+    """Refuses with a `code` for programs and one sentence for people.
 
     Sentences are written here, in this package: nothing that a server or a person entered is repeated.
     """

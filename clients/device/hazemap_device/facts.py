@@ -33,7 +33,7 @@ _KEYS: Final = """kind version round collection number title question region mec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """One of the two servers: who runs it, where it is, what is sealed to it."""
+    """Describes one of the two servers: who runs it, where it is, what is sealed to it."""
 
     operator: str
     url: str
@@ -76,7 +76,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """A round as both roles state it. All of it is public."""
+    """Holds a round as both roles state it. All of it is public."""
 
     content: bytes = field(repr=False)  # the bytes as served
     round: str

@@ -21,7 +21,7 @@ _MOST_REFUSAL_BYTES: Final = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A status and the bytes that came with it."""
+    """Holds a status and the bytes that came with it."""
 
     status: int
     content: bytes = field(repr=False)

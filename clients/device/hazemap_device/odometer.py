@@ -39,7 +39,7 @@ _WAIT_S: Final = 60.0  # for another process that is about to send
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """A sealed packet without a receipt, and where it goes."""
+    """Holds a sealed packet without a receipt, and where it goes."""
 
     id: int
     address: str
@@ -49,7 +49,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A report as it was counted."""
+    """Holds a report as it was counted."""
 
     collection: str
     round: str
@@ -62,7 +62,8 @@ class Counted:
 
 
 class Odometer:
-    """A file of one device, readable by its owner alone; every change is on the disk before it returns.
+    """Counts the reports of one device in a file that its owner alone reads.
+    Every change is on the disk before it returns.
 
     A folder that is a copy (restored, or of another device) may lack reports: it counts for no round that had
     opened before it was found to be one. A snapshot of the disk, or this file alone put back, is not seen.
@@ -140,7 +141,7 @@ class Odometer:
             )
 
     def pending(self, round_id: str) -> list[Pending]:
-        """Packets of a round that are to be sent (again), oldest first."""
+        """Returns packets of a round that are to be sent (again), oldest first."""
         with self._database() as database:
             rows = database.execute(
                 "SELECT id, address, packet, invitation FROM reports WHERE round = ? AND packet IS NOT NULL"

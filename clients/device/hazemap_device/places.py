@@ -42,7 +42,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A public rectangle in degrees."""
+    """Bounds a public rectangle in degrees."""
 
     west: float
     south: float
@@ -56,7 +56,7 @@ class Region:
 
     @property
     def width_m(self) -> float:
-        """Metres from west to east at the middle latitude."""
+        """Returns metres from west to east at the middle latitude."""
         return (self.east - self.west) * _degree_lengths_m(self.centre.lat)[1]
 
     @property
@@ -83,7 +83,7 @@ class Region:
 
 
 def _degree_lengths_m(latitude: float) -> tuple[float, float]:
-    """Metres of a degree northwards and eastwards on WGS84."""
+    """Returns metres of a degree northwards and eastwards on WGS84."""
     phi = math.radians(latitude)
     w = 1 - _ECCENTRICITY_SQUARED * math.sin(phi) ** 2
     meridian = _EQUATOR_RADIUS_M * (1 - _ECCENTRICITY_SQUARED) / w**1.5

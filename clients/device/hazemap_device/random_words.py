@@ -7,7 +7,7 @@ WORD_BITS: Final = 64
 
 
 class WordSource(Protocol):
-    """Independent uniform 64-bit words. An argument everywhere, a default nowhere."""
+    """Draws independent uniform 64-bit words. An argument everywhere, a default nowhere."""
 
     def word(self) -> int:
         """Returns the next word."""
@@ -15,7 +15,7 @@ class WordSource(Protocol):
 
 
 class SystemWords:
-    """The operating system's cryptographic source; the only one for anything that is sent."""
+    """Draws from the operating system's cryptographic source; the only one for anything that is sent."""
 
     __slots__ = ()
 

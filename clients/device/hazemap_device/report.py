@@ -41,7 +41,7 @@ class Receipt:
 
 
 class Device:
-    """A person's device: what it has sent and what that cost are in `state_dir`."""
+    """Sends a person's reports; what it has sent and what that cost are in `state_dir`."""
 
     def __init__(self, state_dir: Path | str, *, clock: Callable[[], float] = time.time) -> None:
         self.odometer = Odometer(Path(state_dir), clock=clock)

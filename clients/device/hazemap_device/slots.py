@@ -10,7 +10,7 @@ LONGEST_READING_S: Final = 20  # that finding out where one is may take
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Seconds since 1970. They follow from the facts: nothing of a person moves them."""
+    """Holds seconds since 1970. They follow from the facts: nothing of a person moves them."""
 
     index: int
     starts_at: int  # when the place is read

@@ -15,7 +15,7 @@ _EXACT: Final = re.compile(r"(?:0|[1-9][0-9]{0,1999})(?:/[1-9][0-9]{0,1999}|\.[0
 
 
 class Fields:
-    """An object with exactly these keys; a value is read by naming its kind."""
+    """Reads an object with exactly these keys; a value is read by naming its kind."""
 
     def __init__(self, values: object, keys: str, *, of: str) -> None:
         if not isinstance(values, dict) or set(values) != set(keys.split()):

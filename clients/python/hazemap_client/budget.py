@@ -1,4 +1,4 @@
-"""A dataset's budget: what may be spent, what was, and every event of its ledger."""
+"""Reads a dataset's budget: what may be spent, what was, and every event of its ledger."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,7 +11,7 @@ from hazemap_client.numbers import Exact, Number, amounts
 
 
 class Account(Component):
-    """Null: no limit, or of `committed` no bound."""
+    """Holds an account's amounts. Null: no limit, or of `committed` no bound."""
 
     account: str
     limit: Exact | None
@@ -46,7 +46,7 @@ class Budget(Resource):
 
 
 class Event(Component):
-    """An event of the ledger, which nobody can change afterwards."""
+    """Holds an event of the ledger, which nobody can change afterwards."""
 
     sequence: int
     at: str

@@ -6,7 +6,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operation. answer: the component that it answers with, or a page of them; empty: a file."""
+    """Describes an operation. answer: the component it answers with, or a page of them; empty: a file."""
 
     method: str
     path: str

@@ -1,4 +1,4 @@
-"""The client: where a session with a server begins."""
+"""Begins a session with a server."""
 
 from collections.abc import Iterator
 from typing import Unpack
@@ -12,7 +12,7 @@ from hazemap_client.releases import Release
 
 
 class Client(Connection):
-    """A session with a Hazemap server; `with Client("https://…") as client`.
+    """Opens a session with a Hazemap server; `with Client("https://…") as client`.
 
     token: without one that of the variable HAZEMAP_TOKEN; without either, public releases can be read.
     timeout_s: of a step on the network. allow_http: send the token unencrypted, to a server that is not this

@@ -1,4 +1,4 @@
-"""What the classes of answers have in common: they are frozen, and some go on asking."""
+"""Defines what the classes of answers have in common: they are frozen, and some go on asking."""
 
 import math
 import time
@@ -17,14 +17,14 @@ _LONGEST_SLEEP_S: Final = 3600.0  # a clock may be set meanwhile
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 class Component:
-    """A component of the API's document: its fields have the names there, it has that name without `Out`."""
+    """Holds a component of the API's document: fields are named as there, it has that name without `Out`."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
 
 class Resource(Component):
-    """A component that goes on asking. Local fields, which no answer has, are not shown."""
+    """Mirrors a component that goes on asking. Local fields, which no answer has, are not shown."""
 
     connection: Connection = field(repr=False, compare=False)
 

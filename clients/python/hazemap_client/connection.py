@@ -35,14 +35,16 @@ T = TypeVar("T")
 
 
 class Answer(NamedTuple):
-    """The body and the headers of a success."""
+    """Holds the body and the headers of a success."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
 class Token(httpx.Auth):
-    """The token that is given, or that of HAZEMAP_TOKEN; it prints as nothing. None reads what is public."""
+    """Signs requests with the given token, or that of HAZEMAP_TOKEN; it prints as nothing.
+    None reads what is public.
+    """
 
     def __init__(self, token: str | None) -> None:
         self._secret = (os.environ.get("HAZEMAP_TOKEN", "") if token is None else token).strip()
@@ -66,7 +68,7 @@ class Token(httpx.Auth):
 
 
 class Connection:
-    """Requests to one server; safe ones, and those that cannot count twice, are repeated."""
+    """Sends requests to one server; safe ones, and those that cannot count twice, are repeated."""
 
     url = ""  # also of one that could not be made: a traceback may show it
 

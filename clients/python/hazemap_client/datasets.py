@@ -18,7 +18,7 @@ from hazemap_client.uploads import Progress, Reading, Rows, Upload
 
 
 class NewDataset(TypedDict, total=False):
-    """Public facts of a dataset. Region, relation and radius stay as they are for good."""
+    """Holds public facts of a dataset. Region, relation and radius stay as they are for good."""
 
     title: Required[str]
     bbox: Required[tuple[float, float, float, float]]  # west, south, east, north, in degrees
@@ -34,7 +34,7 @@ class NewDataset(TypedDict, total=False):
 
 
 class Version(Component):
-    """A data version; a release reads the one that was the latest when it was asked for."""
+    """Describes a data version; a release reads the one that was the latest when it was asked for."""
 
     number: int
     created_at: datetime
@@ -43,7 +43,7 @@ class Version(Component):
 
 
 class Survey(Component):
-    """A data version on its way, where check-ins stay in a lake: a worker looks at the table first."""
+    """Follows a data version of check-ins that stay in a lake: a worker looks at the table first."""
 
     state: str
     appears_at: datetime | None  # nothing: it failed
@@ -51,7 +51,7 @@ class Survey(Component):
 
 
 class Dataset(Resource):
-    """Public facts of a dataset that you are a member of."""
+    """Holds public facts of a dataset that you are a member of."""
 
     slug: str
     title: str

@@ -1,4 +1,4 @@
-"""Refusals of a server, and what can go wrong on the way to it."""
+"""Defines refusals of a server, and what can go wrong on the way to it."""
 
 # ruff: noqa: N818 - domain words; `except BudgetExceeded` says what happened
 
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 
 class HazemapError(Exception):
-    """Anything that this package raises by itself; it never holds a token.
+    """Covers anything that this package raises by itself; it never holds a token.
 
     is_passing: the same request may be answered later, or was carried out already. idempotency_key: that of a
     release that was asked for. It may exist all the same: ask again with this key.
@@ -21,11 +21,11 @@ class HazemapError(Exception):
 
 
 class ConnectionFailed(HazemapError):
-    """No answer came."""
+    """Says that no answer came."""
 
 
 class BadAnswer(HazemapError):
-    """The answer is not one of a Hazemap server, is too large, or points to another address."""
+    """Says that the answer is not one of a Hazemap server, is too large, or points to another address."""
 
 
 class WaitedTooLong(HazemapError):
@@ -33,26 +33,26 @@ class WaitedTooLong(HazemapError):
 
 
 class UploadFailed(HazemapError):
-    """The server stored nothing of a file; the sentence says why."""
+    """Says that the server stored nothing of a file; the sentence says why."""
 
 
 class NotPublished(HazemapError):
-    """The release has no result: it is still queued, was cancelled, or has no result."""
+    """Says that the release has no result: it is still queued, was cancelled, or has no result."""
 
 
 class MissingExtra(HazemapError):
-    """A package is needed that is not installed."""
+    """Says that a package is needed that is not installed."""
 
 
 class FieldError(NamedTuple):
-    """Which field was refused, and why; an empty `field` is the body as a whole."""
+    """Names the field that was refused, and says why; an empty `field` is the body as a whole."""
 
     field: str
     detail: str
 
 
 class Refusal(HazemapError):
-    """The server refused; `code` is stable, `detail` is one sentence for people (RFC 9457)."""
+    """Says that the server refused; `code` is stable, `detail` is one sentence for people (RFC 9457)."""
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
         self.status = status
@@ -66,27 +66,29 @@ class Refusal(HazemapError):
 
 
 class InvalidRequest(Refusal):
-    """A value or a file is not allowed; `errors` names fields."""
+    """Says that a value or a file is not allowed; `errors` names fields."""
 
 
 class NotAuthenticated(Refusal):
-    """The token is missing, was revoked or has expired."""
+    """Says that the token is missing, was revoked or has expired."""
 
 
 class Forbidden(Refusal):
-    """Your role, or the scope of the token, does not allow this."""
+    """Says that your role, or the scope of the token, does not allow this."""
 
 
 class NotFound(Refusal):
-    """It does not exist, or you are not a member of its dataset."""
+    """Says that it does not exist, or that you are not a member of its dataset."""
 
 
 class Conflict(Refusal):
-    """It is not possible now."""
+    """Says that it is not possible now."""
 
 
 class BudgetExceeded(Conflict):
-    """A release costs more than a limit or your allowance has left; exact amounts of one account."""
+    """Says that a release costs more than a limit or your allowance has left.
+    It holds exact amounts of one account.
+    """
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
         super().__init__(status, problem, retry_after_s)
@@ -98,15 +100,15 @@ class BudgetExceeded(Conflict):
 
 
 class BudgetChanged(Refusal):
-    """Somebody changed the budget since you read it: read it again."""
+    """Says that somebody changed the budget since you read it: read it again."""
 
 
 class RateLimited(Refusal):
-    """You ask too often; `retry_after_s` says how long to wait."""
+    """Says that you ask too often; `retry_after_s` says how long to wait."""
 
 
 class ServerFailed(Refusal):
-    """The server failed, or cannot answer now."""
+    """Says that the server failed, or cannot answer now."""
 
 
 _KINDS: Final[Mapping[str | int, type[Refusal]]] = {

@@ -1,4 +1,4 @@
-"""What a release is asked for, and what it would cost."""
+"""Says what a release is asked for, and what it would cost."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,7 +11,7 @@ from hazemap_client.numbers import Exact, Number, amounts, rounded_up, written
 
 
 class Mechanism(Component):
-    """A way to make a release."""
+    """Describes a way to make a release."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Mechanism(Component):
 
 
 class DataSlice(TypedDict, total=False):
-    """A period, a rectangle, or both."""
+    """Restricts a question to a period, a rectangle, or both."""
 
     since: datetime | str  # to the second
     until: datetime | str
@@ -48,14 +48,14 @@ class Question(TypedDict, total=False):
 
 
 class NamedQuestion(Question, total=False):
-    """A question with what its release is called; members read it."""
+    """Adds to a question what its release is called; members read it."""
 
     name: str
     note: str
 
 
 class QuotedQuestion(Question, total=False):
-    """A question by its ε, or by the error that is wished: the least ε for it is quoted."""
+    """Asks by ε, or by the error that is wished: the least ε for it is quoted."""
 
     error_m: Number
 
@@ -73,7 +73,7 @@ def body_of(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ErrorBound(Component):
-    """How far a result may be off, in the numbers of its kind; from public facts alone."""
+    """Says how far a result may be off, in the numbers of its kind; from public facts alone."""
 
     quantity: str
     assumptions: str
@@ -103,7 +103,7 @@ class Charge(Component):
 
 
 class ChargeLine(Charge):
-    """And what is there; null: no limit."""
+    """Adds to a charge what is there; null: no limit."""
 
     limit: Exact | None
     available: Exact | None
@@ -111,13 +111,13 @@ class ChargeLine(Charge):
 
 
 class Forecast(Component):
-    """How many more such releases fit; null: no limit."""
+    """Says how many more such releases fit; null: no limit."""
 
     overall: int | None
 
 
 class Quote(Component):
-    """The exact cost and the predicted error of a release; nothing is spent or read for it."""
+    """Holds the exact cost and the predicted error of a release; nothing is spent or read for it."""
 
     epsilon: Exact
     delta: Exact

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class ReleaseLinks(Component):
-    """The files of a published release by suffix, under the name of its kind of result."""
+    """Links the files of a published release by suffix, under the name of its kind of result."""
 
     heatmap: Mapping[str, str] | None = None
     point: Mapping[str, str] | None = None
@@ -37,7 +37,7 @@ class ReleaseLinks(Component):
 
 
 class Area(Component):
-    """Twice the standard error to either side holds the truth 19 times in 20."""
+    """Holds the sum of one area. Twice the standard error to either side holds the truth 19 times in 20."""
 
     area: str
     people: float
@@ -47,7 +47,7 @@ class Area(Component):
 
 
 class Areas(Component):
-    """A map added up: in the order of the polygons, without those that do not lie on it."""
+    """Adds a map up in the order of the polygons, without those that do not lie on it."""
 
     areas: tuple[Area, ...]
     is_bound: bool

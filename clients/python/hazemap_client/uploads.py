@@ -21,14 +21,14 @@ _AT_ONCE: Final = 1 << 19  # bytes
 
 
 class RejectedRow(NamedTuple):
-    """A row that was not stored, and why."""
+    """Names a row that was not stored, and why."""
 
     row: int
     reason: str
 
 
 class Reading(TypedDict, total=False):
-    """How a file is read; what is left out has the server's default."""
+    """Says how a file is read; what is left out has the server's default."""
 
     advance: bool  # available in a new data version once it is stored; without it, too
     columns: str  # where they are not called so: user=uid,lat=latitude
@@ -37,7 +37,7 @@ class Reading(TypedDict, total=False):
 
 
 class Upload(Awaited):
-    """A file of check-ins that was sent."""
+    """Follows a file of check-ins that was sent."""
 
     reading: ClassVar = calls.READ_UPLOAD
     file_name: str

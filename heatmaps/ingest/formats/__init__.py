@@ -1,1 +1,1 @@
-"""Files of check-ins: formats, columns, previews, and the child that reads them."""
+"""Reads files of check-ins: formats, columns, previews, and the child that reads them."""

@@ -1,4 +1,4 @@
-"""Check-ins of a file as columns, and how rows of text become such columns."""
+"""Holds check-ins of a file as columns, and turns rows of text into such columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The child that reads one file of any format and size, or previews it."""
+"""Reads one file of any format and size in a child, or previews it."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

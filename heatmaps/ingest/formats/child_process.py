@@ -72,7 +72,7 @@ def batches(
 
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
-    """Returns what `heatmaps.ingest.formats.preview.preview` does, which a child runs.
+    """Previews a file as `heatmaps.ingest.formats.preview.preview` does, which a child runs.
 
     Errors: `ReaderError`.
     """
@@ -92,7 +92,7 @@ def names(stream: BinaryIO, limits: ReaderLimits) -> list[str]:
 def _facts(
     module: str, stream: BinaryIO, limits: ReaderLimits, *, whole: bool = True, most: int = 0
 ) -> dict[str, Any]:
-    """Returns what a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
+    """Returns a child's facts of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
     request = {"options": None, "whole": whole, "limits": asdict(limits)}
     with _reading(module, stream, request, allowed) as child:
@@ -142,7 +142,7 @@ def _output(child: Popen[bytes]) -> BinaryIO:
 
 
 def _waited(answers: Iterator[T], child: Popen[bytes], seconds: float) -> Iterator[T]:
-    """Yields what a child answers, and ends it once it was waited for so long in all: its limit of time
+    """Yields a child's answers, and ends it once it was waited for so long in all: its limit of time
     counts what it computes, not what it sleeps. 0: for as long as it takes."""
     left = seconds
     while True:

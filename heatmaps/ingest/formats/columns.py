@@ -1,4 +1,4 @@
-"""Which columns of a file hold a check-in, and their texts as checked values."""
+"""Finds which columns of a file hold a check-in, and checks their texts as values."""
 
 import re
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class ColumnPositions:
 
 
 def _position(field: str, names: Record, options: Options) -> int | None:
-    """Returns where a field's column is; None when there is none and nobody asked for one."""
+    """Returns the position of a field's column; None when there is none and nobody asked for one."""
     lowered_names = [header_name.strip().lower() for header_name in names]
     if not is_text(lowered_names):
         raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")

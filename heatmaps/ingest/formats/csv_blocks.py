@@ -1,4 +1,4 @@
-"""Large CSV files, read a megabyte at a time: by Arrow, or by lines where it might read them otherwise.
+"""Reads large CSV files a megabyte at a time: by Arrow, or by lines where it might read them otherwise.
 
 Arrow takes a block of rows that each have one line and as many columns as the header, without quotes, and
 with numbers for degrees. Any other block is read by lines as small files are, so that both find the same

@@ -1,4 +1,4 @@
-"""What a child that reads a file says of it, as bytes: batches, facts or a refusal, checked on arrival.
+"""Encodes as bytes what a child that reads a file says: batches, facts or a refusal, checked on arrival.
 
 A frame is a head (kind, rows, bytes of text), its text as JSON, and of a batch its numbers as columns.
 Nothing is believed: whoever broke the child could say anything.

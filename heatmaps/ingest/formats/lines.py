@@ -1,4 +1,4 @@
-"""Bytes of a text file, plain or gzip, as lines of text: streamed, bounded, refused when they are neither."""
+"""Reads a text file, plain or gzip, as lines: streamed, bounded, refused when it is neither."""
 
 import codecs
 import io
@@ -81,7 +81,7 @@ class Lines:
             yield rest
 
     def _end_of_lines(self, text: bytes) -> int:
-        """Returns where the last whole line ends, or the text where the line after it is too long already."""
+        """Returns the end of the last whole line, or of the text where the line after is already too long."""
         # A "\r" at the end may be the half of a line break.
         end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
         unfinished = text[end:].removesuffix(b"\r").decode(errors="surrogateescape")
@@ -121,7 +121,7 @@ class Lines:
         raise ReaderError("line_too_long", message)
 
     def _contents(self) -> Iterator[bytes]:
-        """Blocks of the text's bytes."""
+        """Yields blocks of the text's bytes."""
         blocks = self._raw()
         first = next(blocks, b"")
         blocks = itertools.chain([first], blocks)

@@ -1,4 +1,4 @@
-"""Parquet files of check-ins: read batch by batch, as columns, never a whole row group at once.
+"""Reads Parquet files of check-ins batch by batch, as columns, never a whole row group at once.
 
 A small file may stand for much: nothing is read of one whose own figures, or those of its pages, say that it
 unpacks to far more than check-ins do, nor of one with a long text that many rows share.

@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file say they unpack to, read from their headers: nothing is unpacked.
+"""Reads what the pages of a Parquet file say they unpack to from their headers: nothing is unpacked.
 
 The file's own end says it, too, but nobody checks that it is true: memory is taken as the pages say. Their
 headers are structures of Thrift's compact protocol
@@ -34,7 +34,7 @@ class _Page:
 
 
 def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
-    """Returns what a column of a row group takes, unpacked, as its pages say.
+    """Returns the unpacked bytes of a row group's column, as its pages say.
 
     chunk: its metadata. Errors: `ReaderError`, also for a page that is larger than pages are.
     """
@@ -92,7 +92,7 @@ class _Compact:
         self._content = content
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Its fields by number: whole numbers and structures; of everything else None."""
+        """Reads its fields by number: whole numbers and structures; of everything else None."""
         fields, number = dict[int, Any](), 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._zigzag()

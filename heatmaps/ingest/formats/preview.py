@@ -1,4 +1,4 @@
-"""What a file has, before anything of it is stored: its columns, what they may be, its first rows."""
+"""Shows what a file has, before anything of it is stored: its columns, what they may be, its first rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

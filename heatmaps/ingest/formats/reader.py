@@ -1,4 +1,4 @@
-"""Check-ins of a file in batches of columns: streamed, in constant memory, its format told by its content.
+"""Reads a file's check-ins in batches of columns: streamed, in constant memory, its format told by content.
 
 | format | columns | may be gzip |
 | --- | --- | --- |
@@ -50,7 +50,7 @@ def read_checkins(
     batch_rows: int = 50_000,
     exact_numbers: bool = True,
 ) -> Iterator[Batch]:
-    """Batches of up to `batch_rows` rows of a file, recognised by its content.
+    """Yields batches of up to `batch_rows` rows of a file, recognised by its content.
 
     Times are ISO 8601; without an offset they are in the options' zone. exact_numbers: a user that is a
     number of JSON has the name that `heatmaps.pseudonyms.user_names.number` gives it; otherwise the text it

@@ -1,4 +1,4 @@
-"""Text files of check-ins by format, told apart by their first line: CSV, NDJSON, SNAP check-ins."""
+"""Reads text files of check-ins by format, told apart by their first line: CSV, NDJSON, SNAP check-ins."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The child that reads one small file of text, or a list of names: it begins sooner than one with Arrow."""
+"""Reads one small file of text, or a list of names, in a child: it begins sooner than one with Arrow."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO

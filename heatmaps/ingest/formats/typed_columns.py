@@ -1,4 +1,4 @@
-"""Typed columns of check-ins, as Parquet has them, to users, times and degrees."""
+"""Turns typed columns of check-ins, as Parquet has them, into users, times and degrees."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Data versions: their advance, schedule, retention and deletion."""
+"""Advances data versions, by schedule too, and keeps and deletes them."""

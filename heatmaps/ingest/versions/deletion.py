@@ -86,7 +86,7 @@ def _delete_block(upload: Upload, rows: "QuerySet[CheckIn]") -> None:
 
 
 def _blocks(rows: "QuerySet[CheckIn]") -> "Iterator[QuerySet[CheckIn]]":
-    """Parts of the rows by their numbers: looked through once, however many there are."""
+    """Yields parts of the rows by their numbers: looked through once, however many there are."""
     # A sum, so that the upload's index is used and not the table's whole.
     ends = rows.annotate(number=F("pk") + 0).aggregate(first=Min("number"), last=Max("number"))
     if ends["first"] is not None:

@@ -62,7 +62,7 @@ def midnight(day: date) -> datetime:
 
 
 def steps(version: DataVersion) -> list[Step]:
-    """Returns what the rules of all versions up to this one leave of the uploads, by who included them.
+    """Returns the parts of the uploads that the rules up to this version leave, by who included them.
 
     An upload passes the rule of each version from its own on, so the latest day among them counts.
     """

@@ -48,7 +48,7 @@ def be_late(ledger: Ledger, release: Release, now: datetime) -> None:
 
 
 def _push_back(ledger: Ledger, first: Release) -> None:
-    """Slots that would overlap with the one before them are moved behind it; rounds keep their moments."""
+    """Moves slots that would overlap with the one before them behind it; rounds keep their moments."""
     if ledger.dataset.origin.has_fixed_moments:
         return
     free_at = first.visible_at

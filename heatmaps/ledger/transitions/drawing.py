@@ -170,7 +170,7 @@ def _must_move(release: Release, name: str, **columns: object) -> None:
 
 
 def _batch(release_id: UUID) -> dict[str, Facts]:
-    """Returns what a round was read from, which is public with its outcome; nothing of other releases."""
+    """Returns the batch of a round, which is public with its outcome; nothing of other releases."""
     row = Round.objects.filter(pk=release_id).first()
     return {} if row is None else {"batch": facts.batch_facts(row)}
 

@@ -117,7 +117,7 @@ def _lock_person(actor: User) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Precedents:
-    """Holds what was there under the locks of ledger and person."""
+    """Holds the answer, the questions too many and the slots taken, under the locks of ledger and person."""
 
     answered: bool
     # The question that has to leave the day before another may be asked, by whose they are.

@@ -23,7 +23,7 @@ _TOLERATED_PART: Final = 4  # of a slot
 
 
 def length(dataset: Dataset) -> timedelta:
-    """Returns how long a slot of the dataset lasts now."""
+    """Returns the present length of the dataset's slots."""
     return timedelta(seconds=dataset.origin.slot_seconds(dataset) * 2**dataset.slot_doublings)
 
 

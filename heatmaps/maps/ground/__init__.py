@@ -28,7 +28,7 @@ Steps = list[int]  # x, y of an outline's first point, then the way to each next
 
 
 def ground_of(region: Region) -> dict[str, object]:
-    """Returns what lies under a map of the region.
+    """Returns the ground under a map of the region.
 
     Outlines are in `unit`s of degrees east and north of `origin`.
     """
@@ -51,7 +51,7 @@ def ground_of(region: Region) -> dict[str, object]:
 
 
 def attribution() -> str:
-    """Returns whose ground it is, as a picture says it; empty where it is not installed."""
+    """Names the ground's owner, as a picture says it; empty where it is not installed."""
     return ATTRIBUTION if (Path(settings.GROUND_DIR) / f"borders-{DETAILS[-1]}.npz").exists() else ""
 
 

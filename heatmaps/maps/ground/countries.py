@@ -63,7 +63,10 @@ def _outer_rings(shape: dict[str, Any]) -> list[list[int]]:
 
 
 def _ring(numbers: list[int], arcs: list[Ring]) -> Ring:
-    """Across the antimeridian longitudes go on. A negative number is its complement's arc, backwards."""
+    """Joins a ring's arcs; across the antimeridian longitudes go on.
+
+    A negative number is its complement's arc, backwards.
+    """
     ring = np.concatenate([arcs[number] if number >= 0 else arcs[~number][::-1] for number in numbers])
     return np.column_stack((np.unwrap(ring[:, 0], period=360), ring[:, 1]))
 
@@ -73,7 +76,7 @@ def _is_closed(ring: Ring) -> bool:
 
 
 def _size(ring: Ring) -> float:
-    """Its area, in square degrees of the equator, nearly."""
+    """Returns its area, in square degrees of the equator, nearly."""
     x, y = ring.T
     return abs(float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))) * math.cos(math.radians(float(y.mean())))
 

@@ -86,7 +86,7 @@ def _rings(path: Path, shortest: int) -> Iterator[Outline]:
 
 
 def _borders(topology: dict[str, Any]) -> Iterator[Outline]:
-    """Arcs that two countries share; coasts are drawn as water."""
+    """Yields arcs that two countries share; coasts are drawn as water."""
     uses = np.zeros(len(topology["arcs"]), np.int64)
     for country in topology["objects"]["countries"]["geometries"]:
         for arc in _arcs(country["arcs"]):

@@ -55,7 +55,7 @@ class Shapes:
             np.savez(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
     def rings_in(self, box: Box, *, least: int) -> Iterator[Outline]:
-        """Yields what of the rings lies in the box, without those of fewer than `least` units both ways."""
+        """Yields the rings' parts in the box, without those of fewer than `least` units both ways."""
         for index, inside in self._meeting(box, least):
             ring = self._outline(index)
             if inside or len(ring := clipped(ring, box)):
@@ -82,7 +82,7 @@ class Shapes:
 
 
 def snapped(outline: Outline, unit: int) -> Outline:
-    """Its points on a coarser lattice, those that fall together once."""
+    """Returns its points on a coarser lattice, those that fall together once."""
     coarse = (outline + unit // 2) // unit
     moves = np.any(np.diff(coarse, axis=0) != 0, axis=1)
     return np.asarray(coarse[np.r_[True, moves]] * unit, np.int32)
@@ -104,7 +104,7 @@ def small_rings(ring: Outline) -> Iterator[Outline]:
 
 
 def clipped(ring: Outline, box: Box) -> Outline:
-    """Returns what of a ring lies in the box; empty where nothing does."""
+    """Cuts a ring to the box; empty where nothing of it lies there."""
     for axis, at, below in ((0, box[0], False), (1, box[1], False), (0, box[2], True), (1, box[3], True)):
         if len(ring):
             ring = half(ring, axis, at, below=below)
@@ -112,7 +112,7 @@ def clipped(ring: Outline, box: Box) -> Outline:
 
 
 def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
-    """Returns what of a ring lies on one side of a line, by Sutherland and Hodgman's rule; a ring again."""
+    """Cuts a ring to one side of a line, by Sutherland and Hodgman's rule; a ring again."""
     inside = ring[:, axis] <= at if below else ring[:, axis] >= at
     if inside.all():
         return ring

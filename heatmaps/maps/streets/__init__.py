@@ -42,7 +42,7 @@ class Streets:
 
 
 def streets_of(*, public: bool) -> Streets:
-    """Returns what the settings say.
+    """Returns the streets of the settings.
 
     public: of a map that needs no account; a foreign host needs a setting more.
     """
@@ -83,7 +83,7 @@ def _own(path: Path) -> Layer | None:
 
 @lru_cache(maxsize=4)
 def _credit(archive: Archive) -> str:
-    """Returns what the file asks to be named as its source, as text."""
+    """Returns the source that the file asks to name, as text."""
     reader = _Text()
     reader.feed(str(archive.metadata.get("attribution", "")))
     return " ".join("".join(reader.parts).split())[:_LONGEST_CREDIT]

@@ -25,7 +25,7 @@ Outline = NDArray[np.float64]  # (n, 2), east and north
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OsmFeatures:
-    """Holds what is drawn, in one order; geometries in degrees."""
+    """Collects features in one order: layers, first zooms, properties, and geometries in degrees."""
 
     layers: list[str] = field(default_factory=list)
     first_zooms: list[int] = field(default_factory=list)
@@ -97,14 +97,14 @@ def _lines(way: Any) -> Any:
 
 
 def sea_by_rings(region: Region, rings: Iterable[Outline]) -> Any:
-    """Returns what an odd number of the sea's rings (degrees) is around."""
+    """Returns the sea: the area that an odd number of the sea's rings (degrees) is around."""
     parts = (shapely.make_valid(shapely.Polygon(ring)) for ring in rings)
     sea = reduce(shapely.symmetric_difference, parts, shapely.Polygon())
     return areas(shapely.intersection(sea, shapely.box(*region)))
 
 
 def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
-    """Returns what lies to the right of coastlines, as OpenStreetMap draws them.
+    """Returns the sea: the area to the right of coastlines, as OpenStreetMap draws them.
 
     None where there are none, or where one ends inside the region: then land and sea are not parted.
     """
@@ -133,7 +133,7 @@ def _beside(line: Any, side: int) -> NDArray[np.float64]:
 
 
 def areas(geometry: Any) -> Any:
-    """Its polygons; lines and points are left where polygons touch themselves or a border."""
+    """Returns its polygons; lines and points are left where polygons touch themselves or a border."""
     parts = [part for part in _parts(geometry) if part.geom_type == "Polygon"]
     return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
 

@@ -33,7 +33,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """A file as it was when it was opened; `version` names its content in addresses and ETags."""
+    """Reads a file as it was when it was opened; `version` names its content in addresses and ETags."""
 
     path: Path
     version: str
@@ -141,7 +141,7 @@ def tile_number(zoom: int, x: int, y: int) -> int:
 
 @lru_cache(maxsize=64)
 def _directory(archive: Archive, offset: int, length: int) -> tuple[_Entry, ...]:
-    """Entries by their tiles: four columns of variable integers, the tiles as steps."""
+    """Reads entries by their tiles: four columns of variable integers, the tiles as steps."""
     numbers = _integers(archive._unpacked(offset, length))
     count = numbers[0] if numbers else 0
     if len(numbers) != 1 + 4 * count:

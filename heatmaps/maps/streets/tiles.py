@@ -24,7 +24,7 @@ _LINES: Final = (1, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Holds some of the things: their numbers, and their geometries as far as they are needed."""
+    """Selects some of the features: their numbers, and their geometries as far as they are needed."""
 
     numbers: NDArray[np.int64]
     geometries: NDArray[Any]
@@ -104,7 +104,7 @@ class Pyramid:
 
 
 def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
-    """Returns what of them is seen at a zoom; what is smaller than a pixel or two is empty."""
+    """Simplifies geometries for a zoom; what is smaller than a pixel or two is empty."""
     finest = zoom == FINEST_ZOOM
     types = shapely.get_type_id(geometries)
     areas, lines = np.isin(types, _POLYGONS), np.isin(types, _LINES)
@@ -115,7 +115,7 @@ def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
 
 
 def _mercator(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Degrees to a square of side 1, from the north-west."""
+    """Projects degrees to a square of side 1, from the north-west."""
     lon, lat = points.T
     sine = np.sin(np.radians(np.clip(lat, -85.05, 85.05)))
     return np.column_stack((lon / 360 + 0.5, 0.5 - np.log((1 + sine) / (1 - sine)) / (4 * np.pi)))

@@ -35,7 +35,7 @@ class PlannedAlpha:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """Returns what to ask for at the radius."""
+        """Returns the ε to ask for at the radius."""
         return None if self.radius_m is None else self.alpha_per_m * self.radius_m
 
 

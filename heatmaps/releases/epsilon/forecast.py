@@ -43,7 +43,7 @@ def for_person(dataset: Dataset, person: User, quote: Quote) -> Quote:
 
 
 def fitting(amount: int | None, left: Iterable[int | None]) -> int | None:
-    """Returns how many charges of this amount all of `left` hold; None: nothing is limited or taken."""
+    """Returns the number of such charges that all of `left` hold; None: nothing is limited or taken."""
     limits = [units for units in left if units is not None]
     if not limits or amount == 0:
         return None

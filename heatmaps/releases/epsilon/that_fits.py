@@ -38,7 +38,7 @@ class _Left:
         return not is_over and allowances.refusal_within(self.own, charges) is None
 
     def times(self, charges: Charges) -> Fraction:
-        """Returns how many times as much would fit; 0 where nothing is left of what is charged."""
+        """Returns the multiple of the charges that would fit; 0 where nothing is left of what is charged."""
         left: list[Balance | Allowed] = [*self.balances, *self.own.values()]
         parts = [
             Fraction(max(account.available, 0), amount)
@@ -95,7 +95,7 @@ def _search(dataset: Dataset, request: ReleaseRequest, left: _Left, at: int, cha
 
 
 def _charges(dataset: Dataset, request: ReleaseRequest, units: int) -> Charges | None:
-    """Returns what the question costs at so many units of ε; None below what its mechanism can do."""
+    """Returns a question's charges at so many units of ε; None below what its mechanism can do."""
     try:
         return Plan.of(dataset, replace(request, epsilon=Fraction(units, EPSILON_UNITS))).charges
     except ParameterError:

@@ -32,7 +32,10 @@ _TIMES: Final = (0, 0)  # of reading and changing: copies carry them along
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketFile:
-    """One round's. Callers exclude each other by a transaction of the database, which closing is, too."""
+    """Stores one round's packets.
+
+    Callers exclude each other by a transaction of the database, which closing is, too.
+    """
 
     path: Path
     places: int
@@ -61,7 +64,7 @@ class PacketFile:
         os.utime(self.path, _TIMES)
 
     def count(self) -> int:
-        """Returns how many slots are taken."""
+        """Counts the slots that are taken."""
         return int(np.count_nonzero(self._heads()[:, 0]))
 
     def slot_of(self, digest: bytes) -> int | None:

@@ -31,7 +31,7 @@ _making = Lock()  # two analysers may name the same round: its files are one col
 
 
 class NotYet(Exception):  # noqa: N818 - reads as what it says
-    """`reason`: what the operator can do about it."""
+    """Refuses for now. `reason`: what the operator can do about it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -40,7 +40,7 @@ class NotYet(Exception):  # noqa: N818 - reads as what it says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPlan:
-    """A planned round, as the analyser lists it."""
+    """Describes a planned round, as the analyser lists it."""
 
     id: UUID
     number: int

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Everything that `serve` does beside answering requests."""
+    """Does everything that `serve` does beside answering requests."""
 
     def __init__(self) -> None:
         self._stopping = Event()

@@ -55,7 +55,7 @@ def write_link_key(round_id: UUID, key: bytes) -> None:
 
 
 def read_link_key(round_id: UUID) -> bytes | None:
-    """Returns None once the round is closed."""
+    """Reads the key of a round's link; None once the round is closed."""
     try:
         return (folder(round_id) / LINK).read_bytes()
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""The operator's commands."""
+"""Provides the operator's commands."""

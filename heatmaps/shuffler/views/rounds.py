@@ -60,7 +60,7 @@ def table(request: HttpRequest, round_id: UUID) -> HttpResponseBase:
 
 
 def _show_all(response: HttpResponseBase, etag: str) -> None:
-    """Scripts of every website may read it: it is public."""
+    """Lets scripts of every website read it: it is public."""
     response["ETag"] = etag
     response["Cache-Control"] = "no-cache"
     response["Access-Control-Allow-Origin"] = "*"

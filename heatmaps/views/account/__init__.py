@@ -1,1 +1,1 @@
-"""Pages of one's own account: signing in, second factors, passkeys, tokens."""
+"""Serves pages of one's own account: signing in, second factors, passkeys, tokens."""

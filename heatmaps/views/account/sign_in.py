@@ -44,7 +44,7 @@ def _page(view: View) -> View:
 
 
 def _waiting_name(request: HttpRequest) -> str:
-    """Returns whose password was right, where a code is still to come."""
+    """Returns the name of the person whose password was right, where a code is still to come."""
     stage = LoginStageController.enter(request, AuthenticateStage.key)
     return "" if stage is None else str(stage.login.user.get_username())
 

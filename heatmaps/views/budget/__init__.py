@@ -1,1 +1,1 @@
-"""The budget tab of a dataset: limits, allowances, spending, ledger."""
+"""Serves the budget tab of a dataset: limits, allowances, spending, ledger."""

@@ -1,1 +1,1 @@
-"""The rounds tab of a dataset whose devices report."""
+"""Serves the rounds tab of a dataset whose devices report."""

@@ -1,4 +1,4 @@
-"""Form of a round that is planned."""
+"""Takes the facts of a round that is planned."""
 
 import hashlib
 from collections.abc import Mapping

@@ -64,7 +64,7 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCost:
-    """Holds what a round costs of one account."""
+    """Shows a round's cost on one account, beside what is left of it."""
 
     title: str
     amount: str
@@ -211,7 +211,7 @@ def _line(row: Round) -> RoundLine:
 
 
 def _costs(dataset: Dataset, quoted: Plan) -> list[RoundCost]:
-    """Returns what is charged, or does not fit."""
+    """Returns the costs that are charged, or do not fit."""
     left = {line.kind: line for line in queries.budget(dataset)}
     refused = refusals(balances(dataset), quoted.charges)
     return [

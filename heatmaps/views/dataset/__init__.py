@@ -1,1 +1,1 @@
-"""The list of datasets, and their map and data tabs."""
+"""Serves the list of datasets, and their map and data tabs."""

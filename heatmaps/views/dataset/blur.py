@@ -67,7 +67,7 @@ def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 
 
 def _at_best(dataset: Dataset, form: BlurForm) -> dict[str, object]:
-    """Returns what stands beside the fields as they are; nothing while they make no sense."""
+    """Returns the context beside the fields as they are; nothing while they make no sense."""
     question = form.as_it_stands()
     try:
         return {"question": question, "no_better": download.no_better(dataset, question)}

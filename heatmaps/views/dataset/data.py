@@ -77,7 +77,7 @@ def lake_context(
     dataset: Dataset,
     versions: Iterable[DataVersion],
 ) -> dict[str, object]:
-    """Returns what only stewards see of a table in a lake."""
+    """Returns the part about a lake's table that only stewards see."""
     survey = queries.survey_of(dataset)
     return {
         "step": _step(dataset),
@@ -99,7 +99,7 @@ def files_context(
     dataset: Dataset,
     versions: Iterable[DataVersion],  # noqa: ARG001 - as above
 ) -> dict[str, object]:
-    """Returns what only stewards see of a dataset's files."""
+    """Returns the part about a dataset's files that only stewards see."""
     state = request.GET.get("state", "")
     state = state if state in UploadState.values else ""
     show = request.GET.get("show", "")

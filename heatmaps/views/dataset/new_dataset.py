@@ -51,7 +51,7 @@ def _lakes(request: PersonRequest) -> tuple[list[str], str]:
 
 
 def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:
-    """Returns where check-ins come from, as the address says."""
+    """Returns the origin of check-ins that the address names."""
     named = request.GET.get("source", "")
     origin = of_name(named)
     return {"source": origin.name} if origin is not LAKE or lakes else {}

@@ -1,1 +1,1 @@
-"""Help pages, and the manual."""
+"""Serves help pages, and the manual."""

@@ -1,4 +1,4 @@
-"""Forms about people: members, invitations, accounts, passwords, tokens."""
+"""Provides forms about people: members, invitations, accounts, passwords, tokens."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Pages of releases: asking, showing, comparing, handing out."""
+"""Serves pages of releases: asking, showing, comparing, handing out."""

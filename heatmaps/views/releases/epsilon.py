@@ -78,8 +78,10 @@ def with_epsilon(
 
 
 def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fraction:
-    """Finds the least ε; without the guide, where the page alone proposed one and it needs more. Errors:
-    `ParameterError`."""
+    """Finds the least ε; without the guide, where the page alone proposed one and it needs more.
+
+    Errors: `ParameterError`.
+    """
     request = form.request()
     if request.guide is None or not form.start.is_proposed:
         return for_error.epsilon_for(dataset, request, error_m)

@@ -106,7 +106,7 @@ def _new_release(request: PersonRequest, dataset: Dataset, entries: Sequence[Any
 
 
 def _act(request: PersonRequest) -> str:
-    """Returns what the form is for; empty where there is no answer yet."""
+    """Returns the form's act; empty where there is no answer yet."""
     if request.method == "POST":
         return request.POST.get("act", SPEND)
     if "mechanism" not in request.GET:

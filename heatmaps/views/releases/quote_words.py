@@ -80,7 +80,7 @@ class QuoteWords:
 
     @property
     def listed_lines(self) -> list[CostLine]:
-        """Returns what is charged, or does not fit; never nothing."""
+        """Returns the cost lines that are charged, or do not fit; never none."""
         return [line for line in self.lines if line.is_listed] or list(self.lines[:1])
 
 

@@ -58,7 +58,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 
 def about(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """Returns what pages about a release of any state say of it and of how it is made."""
+    """Returns the facts on pages about a release of any state, and how it is made."""
     outsider = publication.is_outsider(request.user, release)
     line = line_for(request.user, release)
     return {
@@ -149,7 +149,7 @@ def _waits_for_operator(request: PersonRequest, release: Release) -> bool:
 
 
 def _result_context(release: Release) -> dict[str, Any]:
-    """Returns what there is to look at and to download."""
+    """Returns the result to look at and to download."""
     return {
         "formats": release_files.formats_for(release),
         "table": release_files.table_of(release),

@@ -1,1 +1,1 @@
-"""`adaptive`: a walk with tokens or two rounds of noisy masses, and a posterior."""
+"""Releases maps by a walk with tokens or two rounds of noisy masses, and a posterior (`adaptive`)."""

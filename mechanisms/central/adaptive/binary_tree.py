@@ -1,4 +1,4 @@
-"""The binary tree of measured cells, each of which splits into two halves.
+"""Arranges measured cells in a binary tree, each of which splits into two halves.
 
 A node of depth d is the first d bits of codes: of Morton codes in a quadtree, whose squares split into halves
 and these into squares, so that squares have even depth. Children stand in order below their parents: those of
@@ -22,7 +22,7 @@ _VARIANCE: Final = 2.0  # of Laplace noise of scale 1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """Noisy masses of nodes, all with noise of the same scale."""
+    """Holds noisy masses of nodes, all with noise of the same scale."""
 
     nodes: Nodes
     noisy: Floats = field(repr=False)  # (k,) in the unit of all masses of the tree
@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DepthMeasurement:
-    """The part of one measurement of nodes that is about one depth."""
+    """Holds the part of one measurement of nodes that is about one depth."""
 
     places: Integers = field(repr=False)  # among the nodes
     noisy: Floats = field(repr=False)
@@ -40,7 +40,7 @@ class DepthMeasurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Depth:
-    """The nodes of one depth; `measurements` has an item for each measurement."""
+    """Holds the nodes of one depth; `measurements` has an item for each measurement."""
 
     codes: Integers = field(repr=False)  # (k,)
     inner: NDArray[np.bool_] = field(repr=False)  # (k,) has children
@@ -49,7 +49,7 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimate:
-    """Linear estimates of the nodes of one depth, from what was measured in and below them."""
+    """Holds linear estimates of the nodes of one depth, from what was measured in and below them."""
 
     mean: Floats = field(repr=False)  # (k,)
     variance: Floats = field(repr=False)  # (k,)
@@ -91,7 +91,7 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
 
 
 def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
-    """Returns Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
+    """Returns inverse-variance means of a node's own measurements and the sum of its children's estimates."""
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)

@@ -1,4 +1,4 @@
-"""Rectangles of a guide's tree where a walk stands, and what people weigh in them."""
+"""Holds rectangles of a guide's tree where a walk stands, and what people weigh in them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
@@ -18,7 +18,7 @@ LEAST_FIT: Final = 0.35  # of a guide to the first look; chosen on places of the
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Weights:
-    """Mass units by cell of a guide's grid."""
+    """Holds mass units by cell of a guide's grid."""
 
     columns: Integers = field(repr=False)  # (m,)
     rows: Integers = field(repr=False)  # (m,) from the south
@@ -76,7 +76,7 @@ def painted(boxes: Integers, *, side: int) -> Integers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Boxes:
-    """Rectangles as a frontier; each splits into two. A first look may find that the guide is wrong."""
+    """Holds rectangles as a frontier; each splits into two. A first look may find that the guide is wrong."""
 
     tree: GuideTree
     weights: Weights = field(repr=False)

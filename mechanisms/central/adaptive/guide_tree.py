@@ -23,7 +23,7 @@ _LEAST_PART: Final = 8  # a half has at least this part of its parent's side
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GuideTree:
-    """The tree of a density over a grid of the region; from depth `plain_from` on halves have equal sides."""
+    """Splits a density over a grid of the region; from depth `plain_from` on halves have equal sides."""
 
     running: Floats = field(repr=False)  # (side + 1, side + 1) density south and west of each grid point
     plain_from: int | None = None

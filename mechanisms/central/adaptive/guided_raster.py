@@ -30,7 +30,7 @@ _WHOLE: Final = 1 - 1e-9  # of a rectangle, but for rounding
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EvenSquares:
-    """Quadtree cells each of which lies in one rectangle, evenly filled."""
+    """Holds quadtree cells each of which lies in one rectangle, evenly filled."""
 
     levels: NDArray[np.uint8] = field(repr=False)  # (k,)
     prefixes: Integers = field(repr=False)  # (k,)
@@ -70,8 +70,9 @@ def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquar
 
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
-    """Returns (k,) of each square of a map the measured rectangle that it lies in,
-    from 1; None for other maps.
+    """Returns the measured rectangle that each square of a map lies in, numbered from 1: `(k,)`.
+
+    None for other maps.
     """
     measurements = heatmap.measurements
     if measurements is None or measurements.shares is None:

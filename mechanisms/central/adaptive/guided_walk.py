@@ -1,4 +1,4 @@
-"""One walk with tokens down the tree of a guide, whose rectangles are expected to hold the same each."""
+"""Walks with tokens down the tree of a guide once; its rectangles are expected to hold the same each."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ DEEPEST_FIRST: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidedWalk(NoisyRounds):
-    """The leaves of a walk down a guide's tree are measured, each with the noise of the whole epsilon.
+    """Measures the leaves of a walk down a guide's tree, each with the noise of the whole epsilon.
 
     Guarantee: `token_walk`, which proves it for any tree that follows from public facts and revealed values.
     """

@@ -1,4 +1,4 @@
-"""A rule that counts in what was measured before, where that is public."""
+"""Decides with a rule that counts in what was measured before, where that is public."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _WIDEST: Final = 3.0  # noise of before, in own scales: a wider one says too lit
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EarlierEstimate:
-    """Linear estimates of the nodes of one depth, in mass units."""
+    """Holds linear estimates of the nodes of one depth, in mass units."""
 
     codes: Integers
     mean: NDArray[np.float64]
@@ -26,7 +26,9 @@ class EarlierEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Informed:
-    """A cell is worth it by the mean of the look and of what is known, weighted by their precisions.
+    """Judges whether a cell is worth it by the mean of the look and of what is known.
+
+    The mean is weighted by their precisions.
 
     A cell that was split before needs less the better the mean is: finer cells were measured there already.
     """

@@ -23,7 +23,7 @@ _WITHIN_TWO: Final = 2.0569
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Intervals of cells' masses, in noise scales, and how likely the cells are empty."""
+    """Holds intervals of cells' masses, in noise scales, and how likely the cells are empty."""
 
     low: Floats = field(repr=False)  # (k,) ends of 95 % intervals
     high: Floats = field(repr=False)  # (k,)
@@ -73,8 +73,9 @@ def mean_spread(first: Spread, second: Spread) -> Spread:
 
 
 def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
-    """Returns `(k,)` the most cells of which, by these probabilities,
-    no more than the rate is empty on average.
+    """Tells of each cell whether it is occupied: `(k,)`.
+
+    True for the most cells that, by these probabilities, are empty on average no more than the rate.
     """
     order = np.argsort(empty, kind="stable")
     mean = np.cumsum(empty[order]) / np.arange(1, empty.size + 1)
@@ -84,7 +85,8 @@ def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
 
 
 def _quantile(edges: Floats, below: Floats, share: float) -> Floats:
-    """Returns (k,) masses below which this share of each belief lies;
+    """Returns the masses below which this share of each belief lies: `(k,)`.
+
     `edges` are the upper ends of its parts.
     """
     part = np.minimum((below < share).sum(axis=0), edges.size - 1)

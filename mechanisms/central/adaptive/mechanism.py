@@ -1,4 +1,4 @@
-"""Maps that are fine where people are, by one walk with tokens or by two rounds, as public numbers say."""
+"""Releases maps fine where people are, by one walk with tokens or two rounds, as public numbers say."""
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -35,7 +35,7 @@ def takes_guide(relation: Relation, epsilon: Fraction, expected_persons: int) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive(GuessedPersons):
-    """A cut of the quadtree that is fine where people are, all of its cells measured, and one posterior map.
+    """Measures all cells of a cut of the quadtree, fine where people are, and makes one posterior map.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. A cut's cells are
     disjoint, so however a person's mass is spread, its vector of true masses changes by at most 1 in L1
@@ -81,7 +81,7 @@ class Adaptive(GuessedPersons):
 
     @property
     def rounds(self) -> NoisyRounds:
-        """Returns what is done: one walk or two rounds, with the same public numbers."""
+        """Returns the rounds: one walk or two rounds, with the same public numbers."""
         scales = self.expected_persons * self.epsilon / sensitivity(self.relation)
         kind = OneWalk if self.version > 1 and scales <= MOST_WALKED else TwoRounds
         public = {name: getattr(self, name) for name in _PUBLIC}
@@ -102,7 +102,7 @@ class Adaptive(GuessedPersons):
         return isinstance(self.rounds, GuidedWalk)
 
     def _earlier(self, guide: Guide) -> Measurements | None:
-        """Returns what the guide's map measured, where its cells are no finer than this map's."""
+        """Returns the measurements of the guide's map, where its cells are no finer than this map's."""
         measured = guide.measured
         if measured is None:
             return None

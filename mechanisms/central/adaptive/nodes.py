@@ -1,4 +1,4 @@
-"""Nodes of a binary tree by depth and code."""
+"""Holds nodes of a binary tree by depth and code."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -11,7 +11,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nodes:
-    """Disjoint nodes of a binary tree that together are its root, in order."""
+    """Holds disjoint nodes of a binary tree that together are its root, in order."""
 
     depths: Integers = field(repr=False)  # (k,)
     codes: Integers = field(repr=False)  # (k,) of `depths` bits

@@ -1,4 +1,4 @@
-"""One walk with tokens: a single measurement of a cut of the quadtree that costs nothing to choose."""
+"""Walks with tokens once: a single measurement of a cut of the quadtree that costs nothing to choose."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ FINEST_FIRST: Final = 2  # level
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneWalk(SquareRounds):
-    """The leaves of a walk are measured, each with the noise of the whole epsilon.
+    """Measures the leaves of a walk, each with the noise of the whole epsilon.
 
     Guarantee: `token_walk`, which proves it. At most 16 · 1,024 draws and leaves, however fine the
     resolution.

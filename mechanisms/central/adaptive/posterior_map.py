@@ -41,7 +41,7 @@ def posterior_map(
 
 
 def significant_by_posterior(cut: Cut, spread: Spread) -> SignificantSquares:
-    """Returns of a cut the most cells of which on average no more than the rate holds less than half a
+    """Returns the most cells of a cut of which on average no more than the rate holds less than half a
     person.
     """
     is_occupied = likely_occupied(spread.empty, rate=float(RATE))

@@ -18,7 +18,7 @@ _X_BITS: Final = np.int64(0x5555555555555555)  # of Morton codes: the lower bit 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
-    """Cells in Morton order that cover every finest cell exactly once."""
+    """Holds cells in Morton order that cover every finest cell exactly once."""
 
     levels: Integers = field(repr=False)  # (k,)
     prefixes: Integers = field(repr=False)  # (k,) Morton codes at their own level

@@ -1,4 +1,4 @@
-"""Rounds of noisy masses over disjoint cells, and what is kept of them for later maps of the same data."""
+"""Measures noisy masses over disjoint cells in rounds, and what later maps of the same data keep of them."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class Cells(Protocol):
-    """Disjoint cells that together are the region: leaves of a binary tree, in order."""
+    """Holds disjoint cells that together are the region: leaves of a binary tree, in order."""
 
     @property
     def nodes(self) -> Nodes: ...
@@ -51,7 +51,7 @@ class NoisyRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyRounds(GuessedPersons):
-    """All cells of one partition or of several are measured, each for its share of epsilon."""
+    """Measures all cells of one partition or of several, each for its share of epsilon."""
 
     round_shares: ClassVar[tuple[Fraction, ...]]
     earlier: Measurements | None = None  # of the same masses, public already
@@ -113,11 +113,11 @@ class NoisyRounds(GuessedPersons):
 
     @property
     def before(self) -> list[Measured]:
-        """Returns what was measured before, in noise scales of the first round."""
+        """Returns earlier measurements, in noise scales of the first round."""
         return self._before(self.scale_persons)
 
     def measured(self, rounds: Sequence[NoisyRound]) -> list[Measured]:
-        """Returns what was measured before, and these rounds, in yardsticks."""
+        """Returns earlier measurements and these rounds, in yardsticks."""
         yardstick = self.yardstick_persons
         own = [
             Measured(
@@ -159,7 +159,7 @@ class NoisyRounds(GuessedPersons):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SquareRounds(NoisyRounds):
-    """Rounds over cuts of the quadtree."""
+    """Measures over cuts of the quadtree."""
 
     is_raised: ClassVar[bool]  # as in `tree_posterior.posterior`
 
@@ -179,8 +179,9 @@ class SquareRounds(NoisyRounds):
 
 
 def epsilon_over(rounds: Sequence[NoisyRound], *, level: int, cells: Integers) -> list[Fraction]:
-    """Returns what was spent over each of these cells of `level`:
-    the sum over all measured squares that hold it.
+    """Returns the ε spent over each of these cells of `level`.
+
+    It is the sum over all measured squares that hold it.
     """
     spent = [Fraction(0)] * cells.size
     for part in rounds:

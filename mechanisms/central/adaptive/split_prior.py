@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPrior:
-    """How masses split. growth: of the mass grid's steps, where that exceeds one noise scale."""
+    """Says how masses split. growth: of the mass grid's steps, where that exceeds one noise scale."""
 
     persons: float  # in one noise scale, the unit of all masses here
     growth: float
@@ -34,7 +34,7 @@ class SplitPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SplitTable:
-    """All ways in which the masses of a grid split: `grid[whole]` into `grid[part]` and the rest.
+    """Lists all ways in which the masses of a grid split: `grid[whole]` into `grid[part]` and the rest.
 
     The part is the smaller half; each pair stands for both orders, each with the same weight. The rest is
     in general no grid mass and is interpolated between two, which keeps the mean.

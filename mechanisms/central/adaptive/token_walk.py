@@ -53,7 +53,7 @@ Rule: TypeAlias = Callable[[Nodes, Integers, int], Booleans]
 
 
 class Frontier(Protocol):
-    """State of a walk: disjoint cells that together are the region, in any order."""
+    """Holds the state of a walk: disjoint cells that together are the region, in any order."""
 
     @property
     def nodes(self) -> Nodes: ...
@@ -81,7 +81,7 @@ AnyFrontier = TypeVar("AnyFrontier", bound=Frontier)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SquareFrontier:
-    """Quadtree cells as a frontier; each splits into four."""
+    """Holds quadtree cells as a frontier; each splits into four."""
 
     sums: IntervalSums = field(repr=False)
     levels: Integers = field(repr=False)  # (k,)
@@ -115,7 +115,7 @@ class SquareFrontier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """A cell is worth it from so many mass units on; more where more tokens hide it."""
+    """Decides that a cell is worth it from so many mass units on; more where more tokens hide it."""
 
     scales: float  # noise scales, with as many tokens as the cell has children
     growth: float  # of that by the number of tokens; the looks' noise grows by the power 0.5

@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Beliefs about the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
+    """Holds beliefs about the leaves, the finest of all measured nodes; masses in the measurements' unit."""
 
     nodes: Nodes
     mean: Floats = field(repr=False)  # (k,)
@@ -98,7 +98,7 @@ def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: 
 
 
 def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
-    """Returns how many masses of the grid each node needs, rounded up to one of a few sizes."""
+    """Returns the number of the grid's masses for each node, rounded up to one of a few sizes."""
     ladder = [_FEWEST]
     while mass_grid(ladder[-1], growth)[-1] < highest[0][0]:
         ladder.append(ladder[-1] * 5 // 4)
@@ -254,7 +254,7 @@ def averaged_laplace(grid: Floats, noisy: Floats) -> Floats:
 
 
 class _Pairs:
-    """Messages of two children at all pairs of a table: (p, nodes) in both orders."""
+    """Returns messages of two children at all pairs of a table: (p, nodes) in both orders."""
 
     def __init__(self, table: SplitTable, below: Floats, children: Integers) -> None:
         size = table.grid.size

@@ -1,4 +1,4 @@
-"""Two rounds: a plain grid, then a cut that is fine where the first round found mass."""
+"""Measures in two rounds: a plain grid, then a cut that is fine where the first round found mass."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +28,7 @@ MOST_CELLS: Final = 2**14  # of the second cut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoRounds(SquareRounds):
-    """All cells of a plain grid are measured, then all cells of a cut that is fine where mass was found.
+    """Measures all cells of a plain grid, then all cells of a cut that is fine where mass was found.
 
     Guarantee: the first cut follows from public numbers. The second is a function of the first round's noisy
     values: given these it is fixed, and the bound of one measured cut holds for each fixed cut, so the pair
@@ -56,7 +56,7 @@ class TwoRounds(SquareRounds):
         return first, self._round(1, self.second_cut(first), masses, rng)
 
     def second_cut(self, first: NoisyRound) -> Cut:
-        """Returns what the second round measures, from public numbers and the first round's noisy values."""
+        """Returns the second round's cut, from public numbers and the first round's noisy values."""
         beliefs = self.posterior([first])
         coarser, *near, finer = WORTH_SPLITTING_AGAIN
         most = [coarser] * self.first_level + near + [finer] * self.level

@@ -1,1 +1,1 @@
-"""`dense-emd`: one grid as fine as the noise allows."""
+"""Measures one grid as fine as the noise allows (`dense-emd`)."""

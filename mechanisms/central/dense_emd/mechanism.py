@@ -1,4 +1,4 @@
-"""Aggregation under the earth mover's distance without any sparsity: one grid as fine as the noise allows."""
+"""Aggregates under the earth mover's distance without any sparsity: one grid as fine as the noise allows."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +25,7 @@ FINEST_GRID: Final = 8  # level; 65,536 noisy cells, and a flow between them tha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseEmd(GuessedPersons):
-    """Every cell of a grid of about √(epsilon · n) cells a side is measured; the nearest map is released.
+    """Measures every cell of a grid of about √(epsilon · n) cells a side, and releases the nearest map.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. The grid follows from
     public numbers, a person changes its masses by at most 1 in L1 (ADD_REMOVE) or 2 (REPLACE), noise is

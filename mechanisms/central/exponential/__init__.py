@@ -1,1 +1,1 @@
-"""`exponential`: one central point from a net of candidates."""
+"""Releases one central point from a net of candidates (`exponential`)."""

@@ -1,4 +1,4 @@
-"""One central point of all persons, drawn from a net of candidates that the region alone fixes."""
+"""Draws one central point of all persons from a net of candidates that the region alone fixes."""
 
 import math
 from bisect import bisect_right
@@ -32,7 +32,7 @@ _PART: Final = Fraction(1, 1 << PART_BITS)  # of a step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exponential(CentroidMechanism):
-    """The mean of the persons' record means is measured against a net; near candidates are likelier.
+    """Measures the mean of the persons' record means against a net; near candidates are likelier.
 
     Candidate y is drawn with probability W(ρ(x, y)) / Σ W, where x is the mean, ρ the distance in metres
     of the region's projection and W the integer weights of `weight_table`, about exp(-αρ/2).
@@ -111,7 +111,7 @@ class Exponential(CentroidMechanism):
         return _expected_error(self)
 
     def law(self, means: RecordMeans) -> "Law":
-        """Returns what `release` draws from."""
+        """Returns the law that `release` draws from."""
         last = weight_table()[-1] << PART_BITS
         places, more = zip(*((place, weight - last) for place, weight in self.weights(means)), strict=True)
         return Law(net=self.net, last=last, places=places, ends=tuple(accumulate(more)))
@@ -134,7 +134,7 @@ class Exponential(CentroidMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Law:
-    """Probabilities of the candidates of a net, as integer weights."""
+    """Holds probabilities of the candidates of a net, as integer weights."""
 
     net: Net
     last: int  # what every candidate weighs at least

@@ -1,4 +1,4 @@
-"""Integer weights that fall like exp(-distance): the table of the exponential mechanism.
+"""Tabulates integer weights that fall like exp(-distance), for the exponential mechanism.
 
 Entry q stands for a distance of q steps; between entries the weight is interpolated linearly, in
 integers. How much a weight can change from one distance to another is read off the table, not off exp.

@@ -1,1 +1,1 @@
-"""`laplace` and `laplace-top`: noise in every cell of a grid."""
+"""Adds noise in every cell of a grid (`laplace` and `laplace-top`)."""

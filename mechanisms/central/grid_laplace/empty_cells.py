@@ -69,12 +69,12 @@ def significance_floor(count: int, *, of: int, scale: Fraction) -> float:
 
 
 def significant_squares(heatmap: Heatmap) -> SignificantSquares | None:
-    """Returns what a release says, or what follows from one that was made before releases said it."""
+    """Returns the squares a release states, or those that follow from one of before it stated any."""
     return significant_afterwards(heatmap) if heatmap.significant is None else heatmap.significant
 
 
 def significant_afterwards(heatmap: Heatmap) -> SignificantSquares | None:
-    """Returns them of a map released before they were stored;
+    """Returns the squares of a map released before they were stored;
     None unless it is one of single cells with equal noise.
 
     Such cells stand with their noisy values, the largest or all above 0: what
@@ -101,8 +101,9 @@ def rejected(sums: Integers, *, scale: Fraction, terms: int) -> Integers:
 
 
 def step_up(p: Floats, *, of: int) -> NDArray[np.bool_]:
-    """Returns `(k,)` which p-values Benjamini and Hochberg reject at `RATE` among `of`,
-    the others being 1.
+    """Tells of each p-value whether Benjamini and Hochberg reject it at `RATE` among `of`: `(k,)`.
+
+    The others of these are 1.
     """
     ordered = np.sort(p)
     passed = np.flatnonzero(ordered <= float(RATE) * np.arange(1, p.size + 1) / of)
@@ -110,8 +111,9 @@ def step_up(p: Floats, *, of: int) -> NDArray[np.bool_]:
 
 
 def tail(sums: Integers, *, scale: Fraction, terms: int) -> Floats:
-    """Returns `(k,)` P(S ≥ s) or a bound above it,
-    of a sum S of independent discrete Laplace draws; 1 for s ≤ 0.
+    """Returns P(S ≥ s), or a bound above it, of a sum S of independent discrete Laplace draws: `(k,)`.
+
+    It is 1 for s ≤ 0.
 
     One term: a^s / (1 + a) with a = exp(-1/scale). More terms k: a variable is the difference of two
     geometric ones, and these are exponential ones rounded down, so S ≤ scale · (first - second) + k with

@@ -1,4 +1,4 @@
-"""Noise in every cell: the baseline."""
+"""Adds noise in every cell: the baseline."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +15,7 @@ from mechanisms.results.heatmap import Heatmap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Laplace(NoisyGrid):
-    """Discrete Laplace noise is added to the mass of every cell, then negative values are cut to 0.
+    """Adds discrete Laplace noise to the mass of every cell, then cuts negative values to 0.
 
     Guarantee: as `NoisyGrid`: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. Cutting
     and leaving out are post-processing.

@@ -1,4 +1,4 @@
-"""Noise in every cell, then only the largest cells are kept."""
+"""Adds noise in every cell, then keeps only the largest cells."""
 
 import math
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ DEFAULT_KEEP_PERCENT: Final = Fraction(1, 100)  # the paper's "top 0.01 %": 7 of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceTop(NoisyGrid):
-    """Discrete Laplace noise is added to every cell's mass; the top `keep_percent` % of cells stay.
+    """Adds discrete Laplace noise to every cell's mass; the top `keep_percent` % of cells stay.
 
     Guarantee: as `NoisyGrid`: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. Which
     cells stay is decided from noisy values alone, so it is post-processing.

@@ -1,4 +1,4 @@
-"""Base of the mechanisms that add noise to the cells of one grid."""
+"""Provides the base of the mechanisms that add noise to the cells of one grid."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from mechanisms.samplers.discrete_laplace import discrete_laplace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyGrid(GridMechanism):
-    """Discrete Laplace noise is added to the mass of every cell; what is made of it, subclasses say.
+    """Adds discrete Laplace noise to the mass of every cell; what is made of it, subclasses say.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. The masses change by
     at most 1 person in L1 (ADD_REMOVE) or 2 (REPLACE), noise is scaled to that: Dwork, McSherry, Nissim,

@@ -1,1 +1,1 @@
-"""`k-median`: centres and their areas."""
+"""Releases centres and their areas (`k-median`)."""

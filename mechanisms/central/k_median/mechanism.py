@@ -1,4 +1,4 @@
-"""Centres that people are near to, and their areas: k-median on the sparse reconstruction."""
+"""Finds centres that people are near to, and their areas: k-median on the sparse reconstruction."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
@@ -32,7 +32,7 @@ _QUANTITY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KMedian(GridMechanism):
-    """A sparse map is released in private, then `centres` centres are sought on it and given their areas.
+    """Releases a sparse map in private, then seeks `centres` centres on it and gives them their areas.
 
     Guarantee: that of the sparse map (`SparseEmd`), `Guarantee.flat(epsilon)`, delta 0, between neighbours of
     `relation`; the search sees nothing else. Ghazi et al. 2022, Corollaries A.1 and A.2.

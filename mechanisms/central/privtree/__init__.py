@@ -1,1 +1,1 @@
-"""`privtree`: a quadtree that grows where noisy masses are large."""
+"""Grows a quadtree where noisy masses are large (`privtree`)."""

@@ -1,4 +1,4 @@
-"""PrivTree: a quadtree that grows where noisy masses are large, at a cost that does not grow with depth."""
+"""Grows a quadtree where noisy masses are large, at a cost that does not grow with depth (PrivTree)."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,7 +40,7 @@ _ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivTree(GridMechanism):
-    """Cells are split while a noisy, depth-biased mass is above 0; then the leaves are measured.
+    """Splits cells while a noisy, depth-biased mass is above 0, then measures the leaves.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0. The tree costs epsilon_t, the leaves the rest: they are
     disjoint and their masses change by at most 1 in L1 (ADD_REMOVE) or 2 (REPLACE).

@@ -1,1 +1,1 @@
-"""`sparse-emd`: sparse aggregation under the earth mover’s distance."""
+"""Aggregates sparsely under the earth mover’s distance (`sparse-emd`)."""

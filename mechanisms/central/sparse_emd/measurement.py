@@ -16,7 +16,7 @@ from mechanisms.space.grid import children
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeasuredLevel:
-    """Cells of one level whose parents were kept, with noise; already private."""
+    """Holds cells of one level whose parents were kept, with noise; already private."""
 
     level: int
     cells: NDArray[np.int64] = field(repr=False)  # (c,) Morton codes at `level`, ascending

@@ -1,4 +1,4 @@
-"""Sparse aggregation under the earth mover's distance: the algorithm of "Differentially Private Heatmaps"."""
+"""Aggregates sparsely under the earth mover's distance, by the algorithm of Ghazi et al. 2022."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +24,7 @@ HIGHEST_WIDTH: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseEmd(GridMechanism):
-    """The heaviest `width` cells of every quadtree level are found with noise and made into one map.
+    """Finds the heaviest `width` cells of every quadtree level with noise and makes them into one map.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. Level i gets
     epsilon_i, their sum is epsilon exactly (`level_epsilons`); one person moves the cells of a level by

@@ -15,7 +15,7 @@ from mechanisms.results.significance import numbered
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Leaves:
-    """The disjoint regions that make up the map: one unknown mass each, coarse to fine."""
+    """Holds the disjoint regions that make up the map: one unknown mass each, coarse to fine."""
 
     levels: NDArray[np.int64]
     prefixes: NDArray[np.int64]
@@ -24,7 +24,7 @@ class _Leaves:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Programme:
-    """min cost · (x, over, under) with sums · (x, over, under) = measured, all variables ≥ 0."""
+    """States min cost · (x, over, under) with sums · (x, over, under) = measured, all variables ≥ 0."""
 
     cost: NDArray[np.float64]
     sums: csc_array
@@ -79,7 +79,7 @@ def _spread(leaves: _Leaves, persons: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
-    """Returns Left-out cells of every level, then the kept cells of the finest."""
+    """Returns left-out cells of every level, then the kept cells of the finest."""
     finest = measured[-1]
     prefixes = [level.cells[~level.is_selected] for level in measured] + [finest.cells[finest.is_selected]]
     levels = [level.level for level in measured] + [finest.level]
@@ -148,8 +148,9 @@ def _weight(level: MeasuredLevel, measured: Sequence[MeasuredLevel]) -> float:
 
 
 def _leaf_costs(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> NDArray[np.float64]:
-    """Returns what mass in a left-out region costs:
-    the measurement vector is 0 there and on all levels below.
+    """Returns the costs of mass in left-out regions.
+
+    The measurement vector is 0 there and on all levels below.
 
     (‖ŷ - P s'‖ in Lemma 3.2 runs over every cell of the pyramid, not only over the kept ones.)
     """

@@ -1,1 +1,1 @@
-"""`frequency`: districts and cells, learned from randomised responses."""
+"""Learns districts and cells from randomised responses (`frequency`)."""

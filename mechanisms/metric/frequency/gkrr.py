@@ -1,4 +1,4 @@
-"""Randomised response on districts × cells: three integer weights, and their inverse in closed form."""
+"""Runs randomised response on districts × cells: three integer weights, and their inverse in closed form."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Gkrr:
-    """A cell is reported as itself, as one of its district's or as any, by weights `own` ≥ `near` ≥ `far`.
+    """Reports a cell as itself, as one of its district's or as any, by weights `own` ≥ `near` ≥ `far`.
 
     Cells are numbered district by district: cell x is in district x // `district_cells`. GKRR of Imola et
     al. 2024, section 6.2.1, has weights in proportion to e^α0, e^((1-r)α0) and 1, for a distance r within

@@ -1,4 +1,4 @@
-"""Hadamard response: the usual way to learn how often each of k items occurs, without any metric."""
+"""Learns how often each of k items occurs by Hadamard response, the usual way without any metric."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _TOTAL_BITS: Final = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Hadamard:
-    """Item x is reported as a column y of a Hadamard matrix, likelier where its row x + 1 has a plus.
+    """Reports item x as a column y of a Hadamard matrix, likelier where its row x + 1 has a plus.
 
     Acharya, Sun, Zhang 2019, section 4: a row has as many pluses as minuses, two rows agree in half of the
     columns, so that shares of items are linear in shares of reports. Weights are integers.

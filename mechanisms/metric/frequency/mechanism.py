@@ -106,14 +106,15 @@ class Frequency(GridMechanism):
 
     @property
     def response(self) -> Gkrr:
-        """Returns what one item is reported by; cells in Morton order,
-        so that a district's follow each other.
+        """Returns the law that reports one item.
+
+        Cells are in Morton order, so that a district's follow each other.
         """
         return self._plan.response
 
     @property
     def items(self) -> int:
-        """Returns how many are drawn."""
+        """Returns the number of items that are drawn."""
         return self._plan.items
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:

@@ -1,1 +1,1 @@
-"""`emd-itemwise`: sampled check-ins, blurred one by one and shuffled."""
+"""Releases sampled check-ins, blurred one by one and shuffled (`emd-itemwise`)."""

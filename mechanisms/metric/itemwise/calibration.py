@@ -27,7 +27,7 @@ _DOWN: Final = 1 - 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """Public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
+    """Holds public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
 
     lattice: Lattice
     persons: int
@@ -64,7 +64,7 @@ class Requirement:
 
 
 class Fitted(NamedTuple):
-    """`rate` is certified: a change of reports at losses s_i costs at most rate · Σ s_i (`group.py`)."""
+    """Certifies `rate`: a change of reports at losses s_i costs at most rate · Σ s_i (`group.py`)."""
 
     decay_per_m: Fraction
     rate: Fraction
@@ -153,8 +153,9 @@ def _composed(requirement: Requirement) -> float:
 
 @lru_cache(maxsize=64)
 def _reach_m(requirement: Requirement) -> float:
-    """Returns what reports move by, on average, when a record moves by the radius:
-    Algorithm 3 and snapping.
+    """Returns the metres that reports move by, on average, when a record moves by the radius.
+
+    They follow from Algorithm 3 and snapping.
     """
     release = requirement.release(Fraction(1))
     snap_m = float(release.item.costs.snap_m)

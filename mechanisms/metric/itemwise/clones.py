@@ -62,7 +62,7 @@ Floats = NDArray[np.float64]
 
 
 class Coins(NamedTuple):
-    """The law of C in bins: their lower ends, and bounds on their probabilities."""
+    """Holds the law of C in bins: their lower ends, and bounds on their probabilities."""
 
     counts: Floats
     probabilities: Floats
@@ -81,7 +81,7 @@ class Coins(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clones:
-    """`items` shuffled reports, each of loss at most `cap`. Errors: ValueError out of range.
+    """Accounts for `items` shuffled reports, each of loss at most `cap`. Errors: ValueError out of range.
 
     `plain` are those of the paper, for comparison: probability e^−cap whatever the loss that is hidden.
     """
@@ -145,7 +145,7 @@ def coins(trials: int, chance: float, rest: float, *, width: int = 1) -> Coins:
 
 
 def _reach(trials: int, chance: float, rest: float) -> float:
-    """Returns how far C is from its mean but with probability 2·exp(−`_LOG_BEYOND`), by Bernstein."""
+    """Returns C's distance from its mean but with probability 2·exp(−`_LOG_BEYOND`), by Bernstein."""
     third = _LOG_BEYOND / 3
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * trials * chance * rest) + 1
 

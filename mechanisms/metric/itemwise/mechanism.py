@@ -1,4 +1,4 @@
-"""A map of check-ins that are sampled, blurred one by one and shuffled: emd-itemwise for stored records."""
+"""Releases maps of check-ins sampled, blurred one by one and shuffled: emd-itemwise for stored records."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -131,7 +131,7 @@ class EmdItemwise(RecordMechanism):
         return fit(self._requirement)
 
     def reports_of_all(self, *, trust: Trust = Trust.CENTRAL) -> ItemWise:
-        """Returns what is done to the records before the map is sought."""
+        """Returns the mechanism that blurs and shuffles the records before the map is sought."""
         return replace(self._requirement.release(self.fitted.decay_per_m), trust=trust)
 
     def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
@@ -189,7 +189,7 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def blur(self) -> GeoLocal:
-        """Returns what each report is moved by."""
+        """Returns the mechanism that moves each report."""
         return GeoLocal(lattice=self._requirement.lattice, decay_per_m=self.fitted.decay_per_m)
 
     @property

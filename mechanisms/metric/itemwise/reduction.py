@@ -31,7 +31,7 @@ _SPARE: Final = Fraction(1, 10**7)  # of the reach: more than a slope that is of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """`samples` points of every record, with replacement; `delta` is the chance δ_s of an unlucky sample."""
+    """Draws `samples` points of a record, with replacement; `delta`: chance δ_s of an unlucky sample."""
 
     samples: int
     delta: Fraction

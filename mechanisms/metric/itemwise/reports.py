@@ -1,4 +1,4 @@
-"""All points of all records, each moved by noise on its own, published as one unordered heap of reports."""
+"""Publishes all points of all records, each moved by noise on its own, as one unordered heap of reports."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _LOWEST, _HIGHEST = -12.0, 12.0  # logarithm of a decay times the region's diame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemWise:
-    """`samples` points of every record, each reported by `item`; the reports of all in one heap.
+    """Reports `samples` points of every record, each by `item`; the reports of all in one heap.
 
     Guarantee: `REPLACE`, one term that rises with the earth mover's distance of two records of one person
     as read (`Guarantee`),
@@ -93,7 +93,7 @@ class ItemWise:
 
     @property
     def heap(self) -> int:
-        """Returns how many reports are shuffled together."""
+        """Returns the number of reports that are shuffled together."""
         return self.samples * (1 if self.trust is Trust.LOCAL else self.persons)
 
     @property

@@ -1,1 +1,1 @@
-"""`emd-linear`, `emd-zones`, `emd-distances`: linear queries with noise on a lattice."""
+"""Answers linear queries with noise on a lattice (`emd-linear`, `emd-zones`, `emd-distances`)."""

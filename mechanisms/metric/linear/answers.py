@@ -1,4 +1,4 @@
-"""Base of emd-linear's questions with several answers: sums, noise, and what is promised."""
+"""Provides the base of emd-linear's questions with several answers: sums, noise, and what is promised."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -30,7 +30,7 @@ Integers = NDArray[np.int64]
 
 
 class UnitQuery(Hashable, Protocol):
-    """A frozen value of public parameters; answers are from 0 to 1 each."""
+    """Asks for answers from 0 to 1 each: a frozen value of public parameters."""
 
     @property
     def region(self) -> Region: ...
@@ -59,7 +59,7 @@ class UnitQuery(Hashable, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnswerSums:
-    """The sum over persons of their answers, in `PARTS` of the largest one; a number a question."""
+    """Sums persons' answers, in `PARTS` of the largest one; a number a question."""
 
     sums: tuple[int, ...] = field(repr=False)
 
@@ -71,7 +71,7 @@ class AnswerSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearAnswers(RecordMechanism):
-    """The sum over persons of their answers to a `UnitQuery` in integers, and its noise.
+    """Sums persons' answers to a `UnitQuery` in integers, and adds noise.
 
     A check-in's answer is that of the middle of its cell. A person's answers are means over their check-ins,
     rounded down to whole `PARTS`. Noise is whichever errs less, from public facts: independent discrete
@@ -88,7 +88,7 @@ class LinearAnswers(RecordMechanism):
 
     @property
     def query(self) -> UnitQuery:
-        """Returns what is asked of every check-in."""
+        """Returns the question that is asked of every check-in."""
         raise NotImplementedError
 
     @property
@@ -177,7 +177,7 @@ class LinearAnswers(RecordMechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AnswerPlan:
-    """Values that follow from public parameters; lengths of answers in PARTS, in the norm of the noise."""
+    """Holds what follows from public parameters; lengths of answers in PARTS, in the norm of the noise."""
 
     level: int
     laplace: bool

@@ -1,4 +1,4 @@
-"""The mean location of all persons' records: emd-linear for the identity query, as a central point."""
+"""Releases the mean location of all persons' records: emd-linear for the identity query, a central point."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +24,7 @@ _ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmdLinear(CentroidMechanism):
-    """The sum of the persons' mean positions plus planar noise, divided by their number.
+    """Divides the sum of the persons' mean positions plus planar noise by their number.
 
     The noise z is drawn on the integer lattice that the sums lie on, with probability ∝ exp(-‖z‖ / ω), ‖z‖
     its length in metres (`k_norm`); then the point is clamped to the region, which is post-processing.
@@ -110,7 +110,7 @@ def _noise(region: Region, epsilon: Fraction, radius_m: Fraction) -> tuple[int, 
 
 
 def _lattice_um(plane: Plane, step_bits: int) -> Fraction:
-    """Returns what rounding to the lattice, and the norm to whole units, add to the distance of two sums."""
+    """Returns the distance of two sums that rounding to the lattice, and the norm to whole units, adds."""
     rounding = plane.diameter_um << step_bits if step_bits else 0
     return Fraction(rounding + 1, PARTS)
 

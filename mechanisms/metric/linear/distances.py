@@ -1,4 +1,4 @@
-"""Mean distance of persons' check-ins to given places: emd-linear for distances, as a release of its own."""
+"""Releases mean distances of persons' check-ins to given places: emd-linear for distances."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmdDistances(LinearAnswers):
-    """The mean over people of how far their check-ins are from each place, plus integer noise.
+    """Averages over people how far their check-ins are from each place, and adds integer noise.
 
     A person's answers are means over their check-ins, in `PARTS` of the region's diameter
     (`RegionDistances`). Who has no check-ins stands in the middle of the region.

@@ -29,7 +29,7 @@ Ring: TypeAlias = tuple[tuple[float, float], ...]
 
 
 class LinearQuery(Protocol):
-    """A frozen value of public parameters."""
+    """Asks a linear question: a frozen value of public parameters."""
 
     @property
     def dimensions(self) -> int:
@@ -43,7 +43,7 @@ class LinearQuery(Protocol):
 
     @property
     def diameter(self) -> Fraction:
-        """Returns how far apart two answers can be at most, in the Euclidean norm; rounded up."""
+        """Returns the largest distance of two answers, in the Euclidean norm; rounded up."""
         ...
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
@@ -53,7 +53,7 @@ class LinearQuery(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanLocation:
-    """Metres east and north of the region's south-western corner, in its projection."""
+    """Returns metres east and north of the region's south-western corner, in its projection."""
 
     region: Region
 
@@ -75,7 +75,7 @@ class MeanLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanDistance:
-    """Great-circle distances in metres to given places (latitude, longitude in degrees).
+    """Measures great-circle distances in metres to given places (latitude, longitude in degrees).
 
     By the triangle inequality each is 1-Lipschitz in great circles, d of them √d together; a great circle
     of the sphere is at most `SPHERE_STRETCH` times as long as the geodesic on the ground.
@@ -108,7 +108,7 @@ class MeanDistance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionFractions:
-    """Shares of check-ins in some areas, each with a soft edge: 1 inside, falling to 0 over `margin_m`.
+    """Measures shares of check-ins in some areas with soft edges: 1 inside, falling to 0 over `margin_m`.
 
     An area is a ring of corners (east, north) in metres of the region's projection. f of one area falls by
     1/margin a metre. Of several, only those change that are nearer than the margin: at most as many as there
@@ -172,7 +172,7 @@ class RegionFractions:
 
     @property
     def together(self) -> int:
-        """Returns how many areas' values may be above 0, or change, at one place: those whose boxes lie
+        """Returns the most areas whose values may be above 0, or change, at one place: those whose boxes lie
         within two margins of each other."""
         boxes = np.array([[*np.min(ring, axis=0), *np.max(ring, axis=0)] for ring in self.rings])
         low, high = boxes[:, :2], boxes[:, 2:]
@@ -183,8 +183,9 @@ class RegionFractions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionDistances:
-    """Straight distances in a region's projection to places (latitude, longitude) in it, as parts of its
-    diameter; the mean of check-ins' values is thus from 0 to 1.
+    """Measures straight distances in a region's projection to places (latitude, longitude) in it.
+
+    They are parts of its diameter; the mean of check-ins' values is thus from 0 to 1.
 
     By the triangle inequality each is 1-Lipschitz in metres of the projection, before the division. Towards
     or away from places that lie in one direction all change at once, so that no k below d will do.

@@ -1,4 +1,4 @@
-"""emd-linear for any linear query: noise on an integer lattice, once for everybody or on each device."""
+"""Releases any linear query: noise on an integer lattice, once for everybody or on each device."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_STEPS: Final = 2.0**45  # in an answer: floats are right to a part of a st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearRelease:
-    """Algorithm 1 of Imola et al. 2024: the sum of persons' answers on a lattice, plus noise.
+    """Sums persons' answers on a lattice and adds noise: Algorithm 1 of Imola et al. 2024.
 
     Guarantee: under REPLACE. One person whose record moves by d in the earth mover's distance moves their
     answer by at most ℓ·d (Theorem 4.1), its rounding to lattice steps by at most √dimensions steps more, with

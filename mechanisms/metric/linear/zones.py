@@ -1,4 +1,4 @@
-"""Shares of people in zones with soft edges: emd-linear for region fractions, as a release of its own."""
+"""Releases shares of people in zones with soft edges: emd-linear for region fractions."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +29,7 @@ _ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmdZones(LinearAnswers):
-    """The mean over people of how much of their record is in each zone, plus integer noise.
+    """Averages over people how much of their record is in each zone, and adds integer noise.
 
     A check-in counts 1 inside a zone, falling to 0 over `margin_m` outside (`RegionFractions`), at the middle
     of its cell. A person's answers are means over their check-ins, rounded down to whole `PARTS`.

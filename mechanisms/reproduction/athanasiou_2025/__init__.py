@@ -1,1 +1,1 @@
-"""Athanasiou et al. 2025: shuffled central points."""
+"""Reproduces Athanasiou et al. 2025: shuffled central points."""

@@ -29,7 +29,7 @@ _ROWS_AT_A_TIME: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCase:
-    """A claim of `epsilon` a step at δ, and runs on two inputs that are `distance` steps apart."""
+    """Holds a claim of `epsilon` a step at δ, and runs on two inputs that are `distance` steps apart."""
 
     name: str
     persons: int
@@ -103,7 +103,7 @@ def our_cases(*, persons: int, domain: int) -> Iterator[AuditCase]:
 
 
 class _Setting(NamedTuple):
-    """The setting that a claim is made for."""
+    """Names the setting that a claim is made for."""
 
     persons: int
     epsilon: float
@@ -172,7 +172,7 @@ class _Far:
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """Plain runs of the sum of n geometric noises and of another, moved."""
+    """Draws plain runs of the sum of n geometric noises and of another, moved."""
 
     persons: int
     epsilon_geo: float
@@ -189,7 +189,7 @@ class _Near:
 
 @dataclass(frozen=True, slots=True)
 class _Clamped:
-    """Everybody at the domain's end, where a padding cuts; one person moves away from it."""
+    """Places everybody at the domain's end, where a padding cuts; one person moves away from it."""
 
     persons: int
     epsilon: float

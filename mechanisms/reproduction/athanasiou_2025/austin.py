@@ -1,4 +1,4 @@
-"""Persons in the paper's rectangle around Austin, and central points of them with and without snapping."""
+"""Reads persons in the paper's rectangle around Austin; central points with and without snapping."""
 
 import math
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def positions(path: Path | None) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AustinPersons:
-    """n persons, one place each, and the mechanisms at the table's radius, δ and squares."""
+    """Holds n persons, one place each, and the mechanisms at the table's radius, δ and squares."""
 
     persons: int
     epsilon: Fraction  # at the radius
@@ -101,7 +101,7 @@ class AustinPersons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsnapped:
-    """The paper's account: the radius is 6 squares, as if everybody stood in the middle of one."""
+    """Accounts as the paper does: the radius is 6 squares, as if everybody stood in the middle of one."""
 
     persons: int
     epsilon: float

@@ -1,4 +1,4 @@
-"""Statements of Athanasiou et al. 2025 that do not hold as printed, each with its exact numbers."""
+"""Counters statements of Athanasiou et al. 2025 that do not hold as printed, each with its exact numbers."""
 
 import math
 from collections.abc import Iterator

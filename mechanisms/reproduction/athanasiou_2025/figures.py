@@ -1,4 +1,4 @@
-"""Figures 3 and 6 of Athanasiou et al. 2025: what shuffling gains, and what a colluding shuffler leaves."""
+"""Draws Figures 3 and 6 of Athanasiou et al. 2025: what shuffling gains, what a colluding shuffler leaves."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Constants as Athanasiou et al. 2025 print them, to show what they lead to. Nothing that is released uses
+"""Gives constants as Athanasiou et al. 2025 print them, to show what they lead to. Nothing released uses
 them: they do not hold."""
 
 import math

@@ -1,4 +1,4 @@
-"""The errors that Tables 2 and 3 of Athanasiou et al. 2025 print, from the file beside this one."""
+"""Reads the errors that Tables 2 and 3 of Athanasiou et al. 2025 print, from the file beside this one."""
 
 import csv
 from pathlib import Path

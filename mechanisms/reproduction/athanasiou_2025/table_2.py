@@ -1,4 +1,4 @@
-"""Table 2 of Athanasiou et al. 2025: mean absolute error of an average of whole numbers from 0 to 1000."""
+"""Writes Table 2 of Athanasiou et al. 2025: mean absolute error of averages of whole numbers 0 to 1000."""
 
 import math
 from collections.abc import Iterator

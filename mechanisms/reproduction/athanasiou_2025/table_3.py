@@ -1,4 +1,4 @@
-"""Table 3 of Athanasiou et al. 2025: how far a central point of addresses in Austin is off, in metres."""
+"""Reproduces Table 3 of Athanasiou et al. 2025: how far a central point of addresses in Austin is off (m)."""
 
 import math
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Boedihardjo et al. 2024: metric geometry of the privacy-utility tradeoff."""
+"""Reproduces Boedihardjo et al. 2024: metric geometry of the privacy-utility tradeoff."""

@@ -1,4 +1,4 @@
-"""How near the answers of any private mechanism on a finite space can come: certified lower bounds.
+"""Certifies lower bounds: how near any private mechanism's answers on a finite space can come.
 
 A mechanism M with P(M(x) in S) ≤ exp(α · ρ₁(x, x')) · P(M(x') in S) has at some x an expected error
 E ρ₂(M(x), x) of at least each of these, wherever its answers lie: the proofs use the triangle inequality

@@ -1,4 +1,4 @@
-"""Examples 6.1 to 6.4 of the metric geometry paper, and what private mechanisms on a grid could reach."""
+"""Computes Examples 6.1 to 6.4 of the metric geometry paper: what private grid mechanisms could reach."""
 
 import math
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def spaces() -> list[tuple[str, FiniteSpace]]:
 
 
 def paper_scale(name: str, alpha: float) -> float:
-    """Returns what the paper says the scale is, or is like."""
+    """Returns the paper's scale, or its order."""
     if name == "sequences":
         powers = range(1, 64)
         return _baire(math.floor(min(k + alpha / math.log(2) * _baire(k) for k in powers)))

@@ -1,4 +1,4 @@
-"""A finite set with two metrics: one that privacy is measured in, one that errors are measured in."""
+"""Gives a finite set two metrics: one that privacy is measured in, one that errors are measured in."""
 
 from dataclasses import dataclass, field
 from typing import Final, Self, TypeAlias
@@ -15,7 +15,7 @@ _TOLERANCE: Final = 1e-9  # relative, of the triangle inequality
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FiniteSpace:
-    """(Z, ρ₁, ρ₂) of Boedihardjo, Strohmer, Vershynin 2024 as two `(points, points)` matrices.
+    """Holds (Z, ρ₁, ρ₂) of Boedihardjo, Strohmer, Vershynin 2024 as two `(points, points)` matrices.
 
     `first` (ρ₁) is what privacy is measured in, `second` (ρ₂) what errors are measured in. Both keep 12
     significant digits. Errors: ValueError for a matrix that is no metric.

@@ -1,4 +1,4 @@
-"""How many points can be farther than a given distance from each other.
+"""Counts how many points can be farther than a given distance from each other.
 
 N(B, s) is the largest number of points of B that are pairwise more than s apart: a largest independent set
 of the graph that joins points at most s apart. Sets of points are bits of a Python integer.
@@ -19,7 +19,7 @@ MOST_STEPS: Final = 20_000  # of branch and bound, for one number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
-    """A number that is known to lie in [low, high]."""
+    """Bounds a number that is known to lie in [low, high]."""
 
     low: float
     high: float
@@ -109,7 +109,7 @@ def number_of(near: Sequence[Bits], points: Sequence[int], *, most_steps: int = 
 
 
 class _PackingSearch:
-    """Branch and bound with groups of joined points as the bound (Tomita, Seki 2003, on the complement)."""
+    """Branches and bounds by groups of joined points (Tomita, Seki 2003, on the complement)."""
 
     def __init__(self, near: Sequence[Bits], best: int, most_steps: int) -> None:
         self.near, self.best, self.most_steps, self.steps = near, best, most_steps, 0

@@ -1,4 +1,4 @@
-"""The exponential mechanism for errors in an ultrametric: it draws a ball of places, near ones likelier."""
+"""Draws a ball of places, near ones likelier: the exponential mechanism for errors in an ultrametric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _GREATEST: Final = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelaxedExponential:
-    """The answer is a place of a net, the likelier the nearer its ball is to the true place.
+    """Answers with a place of a net, the likelier the nearer its ball is to the true place.
 
     The net is a largest set of places more than `separation` apart in the space's second metric ρ₂, an
     ultrametric. Place y of it is drawn with P ∝ W(σ(x, y)), where σ is the distance in the first metric, in

@@ -1,4 +1,4 @@
-"""The scales of a finite metric space, from packing numbers of its balls.
+"""Computes the scales of a finite metric space from packing numbers of its balls.
 
 Definitions of Boedihardjo, Strohmer, Vershynin, "Metric geometry of the privacy-utility tradeoff", 2024.
 """

@@ -1,4 +1,4 @@
-"""Finite parts of the spaces of Examples 6.1 to 6.4 of "Metric geometry of the privacy-utility tradeoff"."""
+"""Makes finite parts of the spaces of Examples 6.1 to 6.4 of the metric geometry paper."""
 
 import math
 from collections.abc import Callable

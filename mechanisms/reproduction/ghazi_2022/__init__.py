@@ -1,1 +1,1 @@
-"""Ghazi et al. 2022, "Differentially Private Heatmaps"."""
+"""Reproduces Ghazi et al. 2022, "Differentially Private Heatmaps"."""

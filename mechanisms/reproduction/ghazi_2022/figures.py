@@ -1,4 +1,4 @@
-"""Figures 1, 2, 4 to 7, 10 and 11 of Ghazi et al. 2022: accuracy by ε, persons, resolution and sparsity."""
+"""Draws Figures 1, 2, 4-7, 10, 11 of Ghazi et al. 2022: accuracy by ε, persons, resolution and sparsity."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ _SYNTHETIC: Final = "synthetic mixtures of Gaussians, 200 persons, ε = 1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigurePoint:
-    """One place on the horizontal axis, with what is the same for all mechanisms there."""
+    """Holds one place on the horizontal axis, with what is the same for all mechanisms there."""
 
     x: float
     places: Sequence[CheckInPlace] = field(repr=False)

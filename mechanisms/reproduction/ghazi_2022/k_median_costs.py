@@ -1,4 +1,4 @@
-"""What private centres cost beside those of a solver that sees the data, on real check-ins."""
+"""Compares what private centres cost with those of a solver that sees the data, on real check-ins."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ EPSILONS: Final = ("0.5", "1", "2", "5", "10")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialPersons:
-    """The persons of a trial: their masses, and as weighted points in half cells."""
+    """Holds the persons of a trial: their masses, and as weighted points in half cells."""
 
     trial: Trial
     points: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Figures 12 and 13 of Ghazi et al. 2022: what the round of shuffled shares sends and is worth, by B."""
+"""Draws Figures 12, 13 of Ghazi et al. 2022: what the round of shuffled shares sends and is worth, by B."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""How errors fall with epsilon · n: `dense-emd` on persons everywhere, `sparse-emd` on a few cells."""
+"""Fits how errors fall with epsilon · n: `dense-emd` on persons everywhere, `sparse-emd` on a few cells."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Shares of cells in districts, learned locally: GKRR, its bounds, and where it beats Hadamard response."""
+"""Learns shares of cells in districts locally: GKRR, its bounds, and where it beats Hadamard response."""
 
 import math
 from fractions import Fraction

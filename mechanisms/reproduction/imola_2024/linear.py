@@ -1,4 +1,4 @@
-"""emd-linear against user-level privacy at equal ε: Table 2a of Imola et al. 2024 as curves."""
+"""Compares emd-linear with user-level privacy at equal ε: Table 2a of Imola et al. 2024 as curves."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ RUNS: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSample:
-    """The records whose means are asked for, and how often."""
+    """Holds the records whose means are asked for, and how often."""
 
     region: Region
     records: tuple[Integers, Floats, Floats]

@@ -1,4 +1,4 @@
-"""Tables that experiments wrote, kept for the product's pages: derived figures, no check-ins.
+"""Keeps tables that experiments wrote for the product's pages: derived figures, no check-ins.
 
 Each CSV file beside this one is what its command wrote, unchanged; to renew one, run the command and copy the
 file here, with a new date in `experiments.toml`.
@@ -21,7 +21,7 @@ FOLDER: Final = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource:
-    """Origin of a table: the experiment of the registry that wrote it, on what, and when."""
+    """Names the origin of a table: the experiment of the registry that wrote it, on what, and when."""
 
     experiment: str
     data: str
@@ -35,7 +35,7 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTable:
-    """Rows that were kept, and where they come from."""
+    """Holds rows that were kept, and where they come from."""
 
     source: TableSource
     rows: tuple[Row, ...] = field(repr=False)

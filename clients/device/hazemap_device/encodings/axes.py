@@ -17,7 +17,7 @@ MOST_A_SIDE: Final = 1 << 10  # of which all moves are compared before a report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axes(Encoding):
-    """One law a column, one a row; the table has the columns' running sums, then the rows'."""
+    """Draws a column and a row by one law each; the table has the columns' running sums, then the rows'."""
 
     kind: ClassVar[str] = "axes"
     is_local: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""What every encoding does: from cells and random words to the messages of one report."""
+"""Defines what every encoding does: from cells and random words to the messages of one report."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from hazemap_device.random_words import WordSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Losses:
-    """The largest logarithms of ratios of the probabilities of one report, from any two true cells."""
+    """Holds the largest logarithms of ratios of the probabilities of one report, from any two true cells."""
 
     near: float  # with centres at most a radius apart; 0 where there are none
     anywhere: float
@@ -28,7 +28,7 @@ class Ground:
 
 
 class Encoding(ABC):
-    """Public parameters of a round's law; places, table and words are arguments."""
+    """Holds public parameters of a round's law; places, table and words are arguments."""
 
     __slots__ = ()
 

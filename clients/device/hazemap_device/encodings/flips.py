@@ -13,7 +13,7 @@ from hazemap_device.strict_json import Fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips(Encoding):
-    """`domains[axis]` bits an axis, flipped `flips[axis]` times in 2^32."""
+    """Sends `domains[axis]` bits an axis, flipped `flips[axis]` times in 2^32."""
 
     kind: ClassVar[str] = "flips"
     message_bytes: ClassVar[int] = 1

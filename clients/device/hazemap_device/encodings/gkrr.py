@@ -15,7 +15,7 @@ from hazemap_device.strict_json import Fields, refuse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gkrr(Encoding):
-    """Three weights: `own` for the true cell, `near` within its district, `far` beyond."""
+    """Draws a cell by three weights: `own` for the true cell, `near` within its district, `far` beyond."""
 
     kind: ClassVar[str] = "gkrr"
     is_local: ClassVar[bool] = True

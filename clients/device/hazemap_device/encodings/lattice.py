@@ -1,4 +1,4 @@
-"""Cells of a lattice that a round reports, and the noise that moves them."""
+"""Lays out the lattice of cells that a round reports, and the noise that moves them."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -14,7 +14,7 @@ CELL_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
-    """`columns` × `rows` equal cells of a region."""
+    """Divides a region into `columns` × `rows` equal cells."""
 
     columns: int
     rows: int
@@ -37,7 +37,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisNoise:
-    """A law of offsets along one axis of `side` cells, `uniform` of whose `total` weights any cell has."""
+    """Holds a law of offsets along one axis of `side` cells: any cell has `uniform` of `total` weights."""
 
     side: int
     uniform: int

@@ -1,4 +1,4 @@
-"""Codes of quadtree cells: the bits of column and row by turns, the row's above the column's."""
+"""Encodes quadtree cells: the bits of column and row by turns, the row's above the column's."""
 
 from hazemap_device.places import FINEST_LEVEL, Cell
 

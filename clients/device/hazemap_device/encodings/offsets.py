@@ -17,7 +17,7 @@ MOST_CELLS: Final = 1 << 13  # of which all moves are compared before a report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offsets(Encoding):
-    """The true cell plus an offset, or once in a while any cell."""
+    """Sends the true cell plus an offset, or once in a while any cell."""
 
     kind: ClassVar[str] = "offsets"
     is_local: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The two axes of a region in squares: what a place counts on each."""
+"""Lays the two axes of a region in squares: what a place counts on each."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -12,7 +12,7 @@ LARGEST_DOMAIN: Final = 10**4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane:
-    """Lengths in micrometres; values of an axis go from 0 to its domain."""
+    """Holds lengths in micrometres; values of an axis go from 0 to its domain."""
 
     width_um: int
     height_um: int

@@ -15,7 +15,7 @@ _FARTHEST: Final = 400  # scales
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polya:
-    """A number of clusters from a table, each of a size k with P(k) ∝ e^(−k/scale)/k."""
+    """Draws a number of clusters from a table, each of a size k with P(k) ∝ e^(−k/scale)/k."""
 
     scale: Fraction
     counts: RunningSums

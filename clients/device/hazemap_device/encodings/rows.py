@@ -20,7 +20,7 @@ _NEVER: Final = -1e9  # for the logarithm of 0: what one cell alone reports tell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows(Encoding):
-    """A row of running sums for each true cell, all with the same total."""
+    """Draws a cell from a row of running sums for each true cell, all with the same total."""
 
     kind: ClassVar[str] = "rows"
     is_local: ClassVar[bool] = True

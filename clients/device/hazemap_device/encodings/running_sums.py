@@ -9,7 +9,7 @@ from hazemap_device.random_words import WordSource, uniform_below
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningSums:
-    """`count` numbers of `width` bytes each, big-endian and never falling, from byte `start` of a table."""
+    """Reads `count` big-endian numbers of `width` bytes, never falling, from byte `start` of a table."""
 
     table: bytes = field(repr=False)
     count: int
@@ -29,7 +29,7 @@ class RunningSums:
         return self.at_most(uniform_below(words, 1 << (8 * self.width)))
 
     def weights(self) -> list[int]:
-        """Returns what each entry adds to the sum before it. Errors: `DeviceError` where a sum falls."""
+        """Returns the amount that each entry adds to the sum. Errors: `DeviceError` where a sum falls."""
         sums = [self._at(index) for index in range(self.count)]
         weights = [after - before for before, after in zip([0, *sums], sums, strict=False)]
         if min(weights) < 0:

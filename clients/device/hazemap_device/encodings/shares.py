@@ -21,7 +21,7 @@ MOST_SHARES: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(Encoding):
-    """A coordinate for every cell of every level, and so many shares of each."""
+    """Sends a coordinate for every cell of every level, and so many shares of each."""
 
     kind: ClassVar[str] = "shares"
     takes_many: ClassVar[bool] = True
@@ -96,14 +96,14 @@ class Shares(Encoding):
         return messages
 
     def _masses(self, cells: Sequence[Cell], level: int) -> Counter[int]:
-        """Parts by code of a level: whole parts of each place, the rest of a division left out."""
+        """Returns parts by code of a level: whole parts of each place, the rest of a division left out."""
         masses: Counter[int] = Counter()
         for cell in cells:
             masses[morton.code(cell, level)] += self.parts // len(cells)
         return masses
 
     def _split(self, coordinate: int, value: int, words: WordSource) -> list[bytes]:
-        """Shares that are random by themselves and the value together, modulo `modulus`."""
+        """Returns shares that are random by themselves and the value together, modulo `modulus`."""
         free = [uniform_below(words, self.modulus) for _ in range(self.shares - 1)]
         last = (value - sum(free)) % self.modulus
         at = coordinate.to_bytes(COORDINATE_BYTES, "big")

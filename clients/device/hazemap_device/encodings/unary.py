@@ -14,7 +14,7 @@ from hazemap_device.strict_json import Fields, refuse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unary(Encoding):
-    """On each axis value + noise + padding ones, then zeros, `places` bits in all."""
+    """Sends on each axis value + noise + padding ones, then zeros, `places` bits in all."""
 
     kind: ClassVar[str] = "unary"
     message_bytes: ClassVar[int] = 1

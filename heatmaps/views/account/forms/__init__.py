@@ -1,1 +1,1 @@
-"""Forms of accounts and of signing in."""
+"""Provides forms of accounts and of signing in."""

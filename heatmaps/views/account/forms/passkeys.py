@@ -113,7 +113,7 @@ def _accept(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) 
 
 
 def _check(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
-    """Returns what `check` says of an answer that some page of this very address asked for.
+    """Returns `check`'s result for an answer that some page of this very address asked for.
 
     Errors: ValidationError.
     """

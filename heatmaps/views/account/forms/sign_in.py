@@ -1,4 +1,4 @@
-"""Forms of sign-in, second factors and passwords: allauth's own, in our words, with attempts counted."""
+"""Signs in, with second factors and passwords, by allauth's forms in our words, with attempts counted."""
 
 from typing import Any, Final
 

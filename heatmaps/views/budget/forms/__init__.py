@@ -1,1 +1,1 @@
-"""Forms of limits, allowances and the ledger."""
+"""Provides forms of limits, allowances and the ledger."""

@@ -1,4 +1,4 @@
-"""Form to change what one person, or everybody, may spend of an account."""
+"""Changes what one person, or everybody, may spend of an account."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Form to filter a ledger's events."""
+"""Filters a ledger's events."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""Form to change one limit."""
+"""Changes one limit."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Forms of datasets and their data."""
+"""Provides forms of datasets and their data."""

@@ -1,4 +1,4 @@
-"""Form to blur a file."""
+"""Asks how to blur a file."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Form of a new dataset."""
+"""Asks for the facts of a new dataset."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -178,7 +178,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
     @property
     def origin(self) -> Origin:
-        """Returns where its check-ins come from."""
+        """Returns the origin of its check-ins."""
         return origins.of_name(self["source"].value() or "")
 
     @property

@@ -1,4 +1,4 @@
-"""Forms of district files."""
+"""Provides forms of district files."""
 
 from django import forms
 from django.conf import settings

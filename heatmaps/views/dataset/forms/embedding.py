@@ -1,4 +1,4 @@
-"""Field for the websites that may embed a dataset's public maps."""
+"""Asks for the websites that may embed a dataset's public maps."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""Form of guide files."""
+"""Takes guide files."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""Field for how long check-ins are kept, alone or beside others."""
+"""Asks how long check-ins are kept, alone or beside others."""
 
 from django import forms
 
@@ -8,7 +8,7 @@ from heatmaps.views.fields import ReasonField, WholeNumber
 
 
 class RetentionFields(forms.Form):
-    """Holds the field only."""
+    """Asks after how many days check-ins are deleted; the field only."""
 
     retention_days = WholeNumber(
         required=False,

@@ -1,4 +1,4 @@
-"""Fields for when data versions advance, alone or beside others."""
+"""Asks when data versions advance, alone or beside others."""
 
 from typing import Any, Final
 

@@ -1,1 +1,1 @@
-"""Forms that ask for a release."""
+"""Provides forms that ask for a release."""

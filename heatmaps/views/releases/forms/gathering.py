@@ -1,4 +1,4 @@
-"""Zones and places of a form: typed as GeoJSON, chosen as a file, or one by one in boxes."""
+"""Gathers zones and places of a form: typed as GeoJSON, chosen as a file, or one by one in boxes."""
 
 import json
 from collections.abc import Callable, Mapping

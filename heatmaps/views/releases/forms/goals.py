@@ -1,4 +1,4 @@
-"""Fields for protection goals: sentences with three blanks each, beside those of a release."""
+"""Asks for protection goals: sentences with three blanks each, beside those of a release."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The choice of a mechanism, as a form of releases shows it."""
+"""Shows the choice of a mechanism, in a form of releases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Fields for the name and the note of a release."""
+"""Asks for the name and the note of a release."""
 
 from typing import Any
 

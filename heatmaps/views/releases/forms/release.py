@@ -1,4 +1,4 @@
-"""Form of a new release, built from the catalogue."""
+"""Asks for a new release, in a form built from the catalogue."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -188,7 +188,7 @@ class ReleaseForm(forms.Form):
 
     @property
     def typed_start(self) -> list[tuple[str, str]]:
-        """Returns what `typed` leaves to the page, which is spent as it was shown."""
+        """Returns the fields that `typed` leaves to the page, which is spent as it was shown."""
         shows = self.start.is_proposed and self.start.guide is not None
         return [("guide", self.start.value)] if shows else []
 
@@ -198,7 +198,7 @@ class ReleaseForm(forms.Form):
         return self[self._text]
 
     def request(self) -> ReleaseRequest:
-        """Returns what was asked for, once the form is valid."""
+        """Returns the question, once the form is valid."""
         typed, entry = self.cleaned_data, self.entry
         values = {parameter: typed[name] for parameter, name in self._own[entry.name].items()}
         edges = [] if self.gathering else [typed[name] for name in EDGES]

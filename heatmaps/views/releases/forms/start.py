@@ -1,4 +1,4 @@
-"""What a new map starts from: a public map that fits the question, or nothing."""
+"""Asks what a new map starts from: a public map that fits the question, or nothing."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,12 +43,12 @@ class Start:
 
     @property
     def hidden_value(self) -> str:
-        """Returns what a person chose, while the select is not shown; empty: nothing."""
+        """Returns a person's choice, while the select is not shown; empty: nothing."""
         return "" if self.is_proposed or self.is_shown else self.field_value
 
     @property
     def value(self) -> str:
-        """Returns what is selected."""
+        """Returns the selection."""
         if self.refusal:
             return self.field_value
         return NOTHING if self.guide is None else str(self.guide.id)
@@ -63,7 +63,7 @@ class Start:
 
 
 def initial_start(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
-    """Returns what an empty form opens with."""
+    """Returns the start of an empty form."""
     if not entry.takes_guide:
         return Start(dataset=dataset)
     offered = tuple(choices.fitting(dataset, WHOLE))
@@ -85,7 +85,7 @@ def submitted_start(dataset: Dataset, guide: str, proposed: str) -> Start:
 def start_for_question(
     start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsilon: bool
 ) -> Start:
-    """Returns what a filled form starts from. Errors: `ParameterError` about the rest of the question."""
+    """Returns a filled form's start. Errors: `ParameterError` about the rest of the question."""
     if not entry.takes_guide:
         return start
     dataset = start.dataset
