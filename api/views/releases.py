@@ -37,7 +37,8 @@ from heatmaps.models import Dataset, Release, Scope
 from heatmaps.people.permissions import Act, dataset_for, member_of, require
 from heatmaps.releases import calibration, lifecycle, names, publication
 from heatmaps.releases.epsilon import for_error, forecast, that_fits
-from heatmaps.releases.lifecycle import LONGEST_KEY, ReleaseRequest
+from heatmaps.releases.idempotency_keys import LONGEST_KEY
+from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.releases.names import Label
 from heatmaps.result_kinds import RESULT_KINDS, ResultKind
 from heatmaps.wording.release_line import release_line

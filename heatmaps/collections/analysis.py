@@ -1,20 +1,12 @@
-"""Opens the messages of a round and makes its result; draws nothing, so that it may be done again."""
+"""Makes the result of a round from its messages; draws nothing, so that it may be done again."""
 
 from typing import Final
 
-import numpy as np
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hpke
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from numpy.typing import NDArray
-
 from heatmaps import spool
 from heatmaps.collections import facts, handover, round_draws, round_keys
+from heatmaps.collections.unsealing import opened
 from heatmaps.models import Release
 from mechanisms.results.serialization import Result
-
-SUITE: Final = hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
-_MESSAGE: Final = b"hazemap message 1\x00"
 
 
 class TooFew(Exception):  # noqa: N818 - reads as what it says
@@ -53,19 +45,3 @@ def result_of(release: Release) -> Result:
         message_bytes=draw.device.message_bytes,
     )
     return draw.device.analyse(messages, collection_round.reports)
-
-
-def opened(
-    batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
-) -> NDArray[np.uint8]:
-    """Opens the sealed messages that can be opened, `(n, message_bytes)`, in order; drops the rest."""
-    sealed, info = message_bytes + round_draws.SEALED_BYTES, _MESSAGE + facts_sha256
-    texts = []
-    for start in range(0, len(batch), sealed):
-        try:
-            text = SUITE.decrypt(batch[start : start + sealed], key, info)
-        except (InvalidTag, ValueError):
-            continue  # of a dishonest device, or of one that knows another round
-        if len(text) == message_bytes:
-            texts.append(text)
-    return np.frombuffer(b"".join(texts), np.uint8).reshape(-1, message_bytes)

@@ -8,9 +8,7 @@ Questions and their costs are in `heatmaps.releases.request` and `quote`, what w
 """
 
 import hashlib
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -30,12 +28,12 @@ from heatmaps.models import Dataset, Release, ReleaseState, RequestKey
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
 from heatmaps.releases import draws, engine, source_readings
+from heatmaps.releases.idempotency_keys import IdempotencyKey, asks_the_same, earlier_use
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.question import data_slice_of, latest_version, same_release
 from heatmaps.releases.quote import ChargeLine, NoDataVersion, Quote, quote
 from heatmaps.releases.request import Plan, ReleaseRequest
 from heatmaps.releases.results import content_of_result, facts_of_result, heatmap_of, result_of
-from mechanisms.check import ParameterError
 from mechanisms.randomness import SystemSource
 from mechanisms.results.serialization import Result as Released
 
@@ -57,20 +55,7 @@ __all__ = [
     "send",
 ]
 
-LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
 _RELATED: Final = ("dataset__collection", "version", "round")  # read once, with what is drawn
-# What a key was used for is stored as a hash of these fields: they stay, so that keys of before are known.
-_HASHED: Final = (
-    "mechanism",
-    "epsilon",
-    "delta",
-    "resolution",
-    "parameters",
-    "since",
-    "until",
-    "rectangle",
-    "guide",
-)
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -90,9 +75,8 @@ def request_release(
     and `SourcesFileError` where the administrator's file does not name what the dataset reads.
     """
     requester = require(person, dataset, Act.RELEASE)
-    _check_key(idempotency_key)
-    key = _Key(text=idempotency_key, body_sha256=_body_sha256(dataset, request))
-    earlier = _answered(requester, idempotency_key)
+    key = IdempotencyKey.of(idempotency_key, dataset, request)
+    earlier = earlier_use(requester, idempotency_key)
     if earlier is not None and earlier.body_sha256 == key.body_sha256:
         return earlier.release  # whatever has become of what it names
     while True:
@@ -102,7 +86,7 @@ def request_release(
             pass  # a new version or a published answer meanwhile: look again
         except IntegrityError:
             # The same key at the same moment, and the other request was first.
-            if _answered(requester, idempotency_key) is None:
+            if earlier_use(requester, idempotency_key) is None:
                 raise
 
 
@@ -167,36 +151,18 @@ def may_be_cancelled(release: Release) -> bool:
     return is_ahead and not hold.keeps_back(release)
 
 
-def _check_key(key: str | None) -> None:
-    if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
-        raise ParameterError("Idempotency-Key", key, f"1 to {LONGEST_KEY} printable ASCII characters")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Key:
-    """Holds an `Idempotency-Key`, and the body that it came with."""
-
-    text: str | None
-    body_sha256: str
-
-
-def _body_sha256(dataset: Dataset, request: ReleaseRequest) -> str:
-    """Returns the SHA-256 of the question as it was sent: another spelling has another one."""
-    values = asdict(request)
-    body = {"dataset": dataset.pk} | {name: values[name] for name in _HASHED}
-    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _answer(requester: User, dataset: Dataset, request: ReleaseRequest, key: _Key, label: Label) -> Release:
+def _answer(
+    requester: User, dataset: Dataset, request: ReleaseRequest, key: IdempotencyKey, label: Label
+) -> Release:
     """Returns the release for a request, and reserves it if it is new.
 
     Errors: Overtaken, IntegrityError and those of `request_release`.
     """
     plan = Plan.of(dataset, request)
     # What is looked up here is without the ledger's lock: `reserve` refuses when any of it is no longer so.
-    earlier = _answered(requester, key.text)
+    earlier = earlier_use(requester, key.text)
     if earlier is not None:
-        if not _asks_the_same(earlier.release, dataset, plan):
+        if not asks_the_same(earlier.release, dataset, plan):
             raise IdempotencyConflict
         return earlier.release
     version = latest_version(dataset)
@@ -234,24 +200,6 @@ def _answer(requester: User, dataset: Dataset, request: ReleaseRequest, key: _Ke
             requested_by=requester, key=key.text, body_sha256=key.body_sha256, release=release
         )
     return release
-
-
-def _answered(requester: User, key: str | None) -> RequestKey | None:
-    if key is None:
-        return None
-    return RequestKey.objects.filter(requested_by=requester, key=key).select_related("release").first()
-
-
-def _asks_the_same(release: Release, dataset: Dataset, plan: Plan) -> bool:
-    """Tells whether a release has the same body; the data version may have moved on since."""
-    costs, stored_costs = (plan.terms.epsilon, plan.terms.delta), (release.epsilon, release.delta)
-    question = (dataset.pk, plan.draw.name, costs, plan.draw.resolution)
-    stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
-    same_slice = data_slice_of(release) == plan.data_slice
-    guide = None if plan.guide is None else plan.guide.id
-    same_guide = guide == (release.guide_release_id or release.guide_file_id)
-    same = question == stored and same_slice and same_guide
-    return same and release.parameters == plan.draw.parameters
 
 
 def _cause(release: Release, draw: Callable[[], Released]) -> type[Exception] | None:

@@ -17,6 +17,7 @@ from heatmaps.views.dataset import (
     districts,
     embedding,
     guides,
+    map_tab,
     new_dataset,
     opt_outs,
     restorations,
@@ -24,10 +25,17 @@ from heatmaps.views.dataset import (
     versions,
 )
 from heatmaps.views.dataset import data as dataset_data
-from heatmaps.views.dataset import tabs as dataset_tabs
 from heatmaps.views.help import manual, words
 from heatmaps.views.people import accounts, invitations, members
-from heatmaps.views.releases import comparison, downloads, example_map, names, new_release, public
+from heatmaps.views.releases import (
+    comparison,
+    downloads,
+    example_map,
+    names,
+    new_release,
+    public,
+    release_list,
+)
 from heatmaps.views.releases import release as releases
 
 urlpatterns = [
@@ -66,8 +74,8 @@ urlpatterns = [
     path("basemap/<int:zoom>/<int:x>/<int:y>", basemap.tile, name="basemap-tile"),
     path("datasets/", datasets.datasets, name="datasets"),
     path("datasets/new/", new_dataset.new_dataset, name="dataset-new"),
-    path("datasets/<slug:slug>/", dataset_tabs.map_tab, name="dataset"),
-    path("datasets/<slug:slug>/releases/", dataset_tabs.releases_tab, name="dataset-releases"),
+    path("datasets/<slug:slug>/", map_tab.map_tab, name="dataset"),
+    path("datasets/<slug:slug>/releases/", release_list.releases_tab, name="dataset-releases"),
     path("datasets/<slug:slug>/data/", dataset_data.data_tab, name="dataset-data"),
     path("datasets/<slug:slug>/rounds/", rounds.rounds_tab, name="dataset-rounds"),
     path("datasets/<slug:slug>/rounds/<int:number>/cancel/", rounds.cancel, name="round-cancel"),

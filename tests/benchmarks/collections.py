@@ -157,7 +157,7 @@ class Crowd:
 
 
 def device(setting: Setting, crowd: Crowd) -> Figure:
-    from heatmaps.collections.analysis import SUITE
+    from heatmaps.collections.unsealing import SUITE
 
     plan, key = crowd.plan, crowd.analyser.public_key()
     texts = [secrets.token_bytes(plan.message_bytes) for _ in range(plan.messages)]
@@ -174,7 +174,7 @@ def device(setting: Setting, crowd: Crowd) -> Figure:
 
 def analyser(setting: Setting, crowd: Crowd) -> Figure:
     """Opening and analysing, from the batch to the result."""
-    from heatmaps.collections.analysis import SUITE, opened
+    from heatmaps.collections.unsealing import SUITE, opened
 
     plan, key = crowd.plan, crowd.analyser
     reports = max(2, -(-MESSAGES // plan.messages)) if plan.kind == "centroid" else 1

@@ -89,7 +89,7 @@ def test_no_map_is_shown_before_its_moment(client_of, dataset, queued, person):
 
 
 def test_the_newest_map_comes_first_and_six_others_beside_it(client_of, people, dataset, monkeypatch):
-    monkeypatch.setattr("heatmaps.views.dataset.tabs.OTHER_MAPS", 2)
+    monkeypatch.setattr("heatmaps.views.dataset.map_tab.OTHER_MAPS", 2)
     made = []
     for epsilon in ("0.1", "0.2", "0.3", "0.4"):
         request = ReleaseRequest(mechanism="laplace", epsilon=epsilon, resolution=16)

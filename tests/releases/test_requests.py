@@ -152,14 +152,14 @@ def test_it_refuses_a_key_that_another_dataset_took_at_the_same_moment(
     other = make_dataset("other")
     add_checkins(other)
     lifecycle.request_release(analyst, other, ask(), idempotency_key="k")
-    real, calls = lifecycle._answered, []
+    real, calls = lifecycle.earlier_use, []
 
     def late(requester, key):
         # The first look finds nothing yet, as when both requests look at once.
         calls.append(key)
         return None if len(calls) == 1 else real(requester, key)
 
-    with mock.patch.object(lifecycle, "_answered", late), pytest.raises(IdempotencyConflict):
+    with mock.patch.object(lifecycle, "earlier_use", late), pytest.raises(IdempotencyConflict):
         lifecycle.request_release(analyst, dataset, ask(), idempotency_key="k")
     assert committed(dataset) == 0
 

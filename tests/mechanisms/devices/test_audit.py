@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hazemap_device.sealing import packet_bytes, sealed_packet
 from scipy.stats import chi2
 
-from heatmaps.collections import analysis
+from heatmaps.collections import unsealing
 from mechanisms.audit.batches import Runs, least_loss
 from mechanisms.audit.outcomes import in_order
 from mechanisms.check import ParameterError
@@ -80,7 +80,7 @@ def test_sealing_mixing_and_opening_leave_the_messages_of_all(name, tmp_path):
     environment = os.environ | {"HAZEMAP_SHUFFLER_STATE": str(tmp_path / "state")}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert done.stdout == "3\n"
-    got = analysis.opened(
+    got = unsealing.opened(
         (tmp_path / "batch").read_bytes(),
         analyser,
         facts_sha256=digest,

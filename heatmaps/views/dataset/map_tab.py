@@ -1,4 +1,4 @@
-"""Shows a dataset's newest map and the list of its releases."""
+"""Shows a dataset's newest map."""
 
 from typing import Final
 
@@ -12,7 +12,6 @@ from heatmaps.exports.outline import outline
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.regions import region_of
 from heatmaps.releases.comparison import is_comparable
-from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.release_line import lines_for
 
@@ -38,20 +37,3 @@ def map_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_release": may(request.user, dataset, Act.RELEASE),
     }
     return render(request, "dataset/map.html", context)
-
-
-@require_safe
-def releases_tab(request: PersonRequest, slug: str) -> HttpResponse:
-    dataset = dataset_for(request.user, slug)
-    kinds = queries.kinds_of(dataset)
-    kind = next((kind.name for kind in kinds if kind.name == request.GET.get("kind")), None)
-    releases = page_of(request, queries.releases_of(dataset, kind=kind), "releases")
-    context = {
-        "section": "datasets",
-        "dataset": dataset,
-        "releases": releases,
-        "lines": lines_for(request.user, releases.object_list),
-        "kinds": kinds if len(kinds) > 1 else [],
-        "kind": kind,
-    }
-    return render(request, "dataset/releases.html", context)
