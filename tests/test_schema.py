@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from heatmaps.models import schema
+from heatmaps import schema
 
 # As the last version that had them recorded them.
 EARLIER = [

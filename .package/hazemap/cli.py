@@ -51,7 +51,7 @@ def _run_with_tables(arguments: list[str]) -> None:
     """A new installation has no tables, which is no fault of anybody."""
     from django.db import DatabaseError, connection  # noqa: PLC0415 - as above
 
-    from heatmaps.models import schema  # noqa: PLC0415 - as above
+    from heatmaps import schema  # noqa: PLC0415 - as above
 
     try:
         _run(arguments)

@@ -14,8 +14,9 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from heatmaps import schema
 from heatmaps.broker import heartbeats
-from heatmaps.models import Dataset, Release, ReleaseState, schema
+from heatmaps.models import Dataset, Release, ReleaseState
 from heatmaps.origins import where
 from heatmaps.record import hold
 from heatmaps.releases.heartbeat import DatabaseHeartbeat

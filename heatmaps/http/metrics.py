@@ -18,10 +18,9 @@ from django.core.exceptions import DisallowedHost
 from django.db import Error, connection
 from django.http import HttpRequest
 
-from heatmaps import VERSION
+from heatmaps import VERSION, schema
 from heatmaps.children import confinement
 from heatmaps.http import health
-from heatmaps.models import schema
 
 PATH: Final = "/metrics"
 LOOK_SECONDS: Final = 15.0

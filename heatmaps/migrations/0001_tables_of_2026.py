@@ -1,7 +1,7 @@
 """All tables, in place of the migrations that built them one after the other.
 
 A database with every migration that is named in `replaces` has these tables; one with some of them is refused
-by `heatmaps.models.schema`.
+by `heatmaps.schema`.
 """
 
 from django.db import migrations

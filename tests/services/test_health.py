@@ -125,7 +125,7 @@ def test_what_is_embedded_is_asked_without_a_broker(client, db):
 
 def test_it_is_not_well_before_the_last_migration(client, workers):
     plan = [(mock.Mock(), False)]
-    with mock.patch("heatmaps.models.schema.MigrationExecutor.migration_plan", return_value=plan):
+    with mock.patch("heatmaps.schema.MigrationExecutor.migration_plan", return_value=plan):
         assert answered(client) == (503, "the database is not migrated", [])
     assert answered(client)[0] == 200
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
-from heatmaps.models import schema
+from heatmaps import schema
 
 
 class Command(migrate.Command):

@@ -15,12 +15,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
 from django.db import connection
 
+from heatmaps import schema
 from heatmaps.children import notice
 from heatmaps.front import certificate as certificates
 from heatmaps.front import proxy
 from heatmaps.http import counters
 from heatmaps.management import database_roles, metrics, server, spooled_files
-from heatmaps.models import schema
 from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 
