@@ -8,7 +8,6 @@ as files: no text of theirs is ever run, and our templates escape every one.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Self, TypedDict
 
 import folium
@@ -25,7 +24,7 @@ from heatmaps.maps.grid import DrawnGrid, draw
 from heatmaps.maps.ground import ground_of
 from heatmaps.maps.heat import heat_of, why_no_heat
 from heatmaps.maps.legend import Legend, LegendClass, legend
-from heatmaps.maps.scripts import SCRIPTS
+from heatmaps.maps.scripts import LEAFLET
 from heatmaps.maps.streets import Streets
 from heatmaps.numbers import share
 from heatmaps.places import places_in
@@ -73,8 +72,8 @@ class Frame:
 
 
 @cache
-def frame(scripts: Sequence[str] = SCRIPTS) -> Frame:
-    root, leaflet = Figure(), _LocalMap(scripts)
+def frame() -> Frame:
+    root, leaflet = Figure(), _LocalMap()
     root.add_child(leaflet)
     leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
     return Frame(links=root.header.render(), body=root.html.render())
@@ -92,11 +91,11 @@ class _LocalMap(folium.Map):
         """
     )
 
-    def __init__(self, scripts: Sequence[str]) -> None:
+    def __init__(self) -> None:
         super().__init__(tiles=None)
         self._id = "released"  # folium draws random names
         # Of this map alone: folium's own lists are shared by all maps and name foreign servers.
-        self.default_js = [(Path(script).stem, static(script)) for script in scripts]
+        self.default_js = [("leaflet", static(LEAFLET))]
         self.default_css = [
             ("leaflet_css", static("leaflet/leaflet.css")),
             ("map_css", static("hazemap/map.css")),

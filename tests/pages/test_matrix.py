@@ -83,6 +83,7 @@ PAGES = {
     "help-measurement": Page(GET=ALL, about=("=which",)),
     "places": Page(GET=ALL, query="?bbox=-98,30,-97,31"),
     "place-search": Page(GET=(NOT_SO,) * 6, POST=OPEN, body={"text": "Austin"}),
+    "map-script": Page(GET=OPEN, POST=(NOT_SO,) * 6, about=("=released_map.js",)),
     "ground": Page(GET=ALL, query="?bbox=-98,30,-97,31"),
     # No file is set in these tests; with one, everybody may read it (`test_streets.py`).
     "basemap": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
