@@ -1,7 +1,7 @@
 """Builds a map's own document: folium's frame, with everything from our own origin.
 
 folium writes scripts and styles inline. Here it gives links and one element; what is drawn there is data
-(JSON), which a script of ours reads from the page (`static/hazemap/released_map.js`). Parts of a map are kept
+(JSON), which a script of ours reads from the page (`static/hazemap/map_drawing.js`). Parts of a map are kept
 as files: no text of theirs is ever run, and our templates escape every one.
 """
 
@@ -47,7 +47,7 @@ _GROUND_BEYOND: Final = 1.5  # the same of coast and water: what a wide screen s
 class MapLayer:
     """Holds what a function of `static/hazemap/` draws on the map, as JSON."""
 
-    function: str  # one that `released_map.js` knows
+    function: str  # one that `released_map.js` or `compared_maps.js` knows
     content: object
 
 
@@ -141,7 +141,7 @@ class MapParts:
 
     @property
     def data(self) -> dict[str, object]:
-        """Returns what `released_map.js` reads, as `json_script` takes it."""
+        """Returns what `map_drawing.js` reads, as `json_script` takes it."""
         return {"centre": self.centre, "drawings": [asdict(drawing) for drawing in self.drawings]}
 
 

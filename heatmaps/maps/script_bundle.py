@@ -39,10 +39,10 @@ class _Module:
         return f"${self.name.removesuffix('.js')}"
 
 
-def joined(entry: str, read: Callable[[str], str]) -> str:
+def bundle(entry: str, read: Callable[[str], str]) -> str:
     """Returns one classic script that does what the entry module does.
 
-    `read` gives a module's text by its file name. The same texts give the same script.
+    `read` returns a module's text by its file name. The same texts give the same script.
     Errors: BundleError for a cycle, an import of what is not exported, and syntax that is not known here.
     """
     modules: dict[str, _Module] = {}
@@ -60,8 +60,7 @@ def _add(name: str, read: Callable[[str], str], modules: dict[str, _Module], pat
     module = _module(name, read(name))
     for source, names in module.imports:
         _add(source, read, modules, (*path, name))
-        missing = [wanted for wanted in names if wanted not in modules[source].exports]
-        if missing:
+        if missing := [each for each in names if each not in modules[source].exports]:
             raise BundleError(f"{name}: {source} exports no {', '.join(missing)}")
     modules[name] = module
 
@@ -86,11 +85,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _scope(module: _Module) -> str:
     """Returns a module as a function of its own that returns its exports."""
-    taken = "".join(
+    imports = "".join(
         f"const {{ {', '.join(names)} }} = ${source.removesuffix('.js')};\n"
         for source, names in module.imports
         if names
     )
     exports = f"return {{ {', '.join(module.exports)} }};\n" if module.exports else ""
     body = module.body.removesuffix("\n")
-    return f"// --- {module.name} ---\nconst {module.scope} = (() => {{\n{taken}{body}\n{exports}}})();\n"
+    return f"// --- {module.name} ---\nconst {module.scope} = (() => {{\n{imports}{body}\n{exports}}})();\n"

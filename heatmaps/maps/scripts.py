@@ -7,7 +7,7 @@ from typing import Final
 from django.conf import settings
 from django.contrib.staticfiles import finders
 
-from heatmaps.maps.script_bundle import joined
+from heatmaps.maps.script_bundle import bundle
 
 LEAFLET: Final = "leaflet/leaflet.js"  # a classic script, and whole
 RELEASED_MAP: Final = "released_map.js"
@@ -20,7 +20,7 @@ def script_of(entry: str) -> str:
 
     It is joined once; with `DEBUG`, of the files as they are now. Errors: FileNotFoundError, BundleError.
     """
-    return _read_and_joined(entry) if settings.DEBUG else _joined_once(entry)
+    return _bundle_of(entry) if settings.DEBUG else _kept_bundle_of(entry)
 
 
 def asset(name: str) -> str:
@@ -32,8 +32,8 @@ def asset(name: str) -> str:
     return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
 
 
-def _read_and_joined(entry: str) -> str:
-    return joined(entry, lambda module: asset(f"hazemap/{module}"))
+def _bundle_of(entry: str) -> str:
+    return bundle(entry, lambda module: asset(f"hazemap/{module}"))
 
 
-_joined_once: Final = cache(_read_and_joined)
+_kept_bundle_of: Final = cache(_bundle_of)

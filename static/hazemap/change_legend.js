@@ -4,8 +4,10 @@ import { colourStrip, make } from "./dom.js";
 import { length, number } from "./numbers.js";
 
 /**
- * @type {(map: L.Map, names: string[], rate: number, palettes: ChangePalettes) => { hide(): void;
- *   show(difference: ChangedDensity, isDark: boolean): void }}
+ * @param {L.Map} map
+ * @param {string[]} names
+ * @param {number} rate
+ * @param {ChangePalettes} palette
  */
 export function changeLegend(map, names, rate, palette) {
   const legend = make("aside", "legend change-legend");

@@ -6,8 +6,10 @@ import { withError } from "./numbers.js";
 import { densityWords, readoutLine } from "./readout.js";
 
 /**
- * @type {(densities: [SmoothDensity, SmoothDensity, ChangedDensity], names: string[], pixel: number, where: string) =>
- *   HTMLElement[]}
+ * @param {[SmoothDensity, SmoothDensity, ChangedDensity]} densities
+ * @param {string[]} names
+ * @param {number} pixel
+ * @param {string} where
  */
 export function changeLines(densities, names, pixel, where) {
   const [one, other, difference] = densities;

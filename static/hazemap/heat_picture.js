@@ -3,9 +3,10 @@
 import { bandShare, colour, fade, share } from "./heat_colours.js";
 
 /**
- * @type {(map: L.Map, region: Box, side: number, name: string) => { pane: HTMLElement; draw(density: SmoothDensity,
- *   chosen: Chosen, colours: Colour[]): void; paint(opacity: number, colourAt: (pixel: number) =>
- *   number[] | null): void }}
+ * @param {L.Map} map
+ * @param {Box} region
+ * @param {number} side
+ * @param {string} name
  */
 export function heatPicture(map, region, side, name) {
   const BLANK = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";

@@ -4,8 +4,10 @@ import { addControl, make } from "./dom.js";
 import { length } from "./numbers.js";
 
 /**
- * @type {(map: L.Map, view: View, content: Pick<HeatContent, "palettes" | "width">, layers: [value: string,
- *   words: string][]) => void}
+ * @param {L.Map} map
+ * @param {View} view
+ * @param {Pick<HeatContent, "palettes" | "width">} content
+ * @param {[value: string, words: string][]} layers
  */
 export function layersPanel(map, view, content, layers) {
   const { palettes } = content;

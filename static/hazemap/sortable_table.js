@@ -4,8 +4,11 @@
 import { button, make } from "./dom.js";
 
 /**
- * @type {(caption: string, columns: Column[], sortedBy: [name: string, direction: Direction], remove?: (row: Row) =>
- *   void) => SortableTable}
+ * @param {string} caption
+ * @param {Column[]} columns
+ * @param {[name: string, direction: Direction]} sortedBy
+ * @param {(row: Row) => void} [remove]
+ * @returns {SortableTable}
  */
 export function sortableTable(caption, columns, sortedBy, remove) {
   const table = make("table");

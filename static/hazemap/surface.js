@@ -77,8 +77,12 @@ function firstAtLeast(points, value) {
 // north, east, south of the part that counts, as such shares. `widest`: the errors, were all people of a square
 // in one place; `noise`: were they spread evenly.
 /**
- * @type {(squares: Squares[], columns: Float64Array, rows: Float64Array, widths: [number, number], bounds?: Box) =>
- *   SmoothSurface}
+ * @param {Squares[]} squares
+ * @param {Float64Array} columns
+ * @param {Float64Array} rows
+ * @param {[number, number]} widths
+ * @param {Box} [bounds]
+ * @returns {SmoothSurface}
  */
 export function smooth(squares, columns, rows, widths, [west, north, east, south] = [0, 0, 1, 1]) {
   const size = columns.length * rows.length;

@@ -36,8 +36,9 @@ export function makeView(first, allowed) {
 
 // The view of a map with heat: what there is to choose, and what is shown at first.
 /**
- * @type {(content: Pick<HeatContent, "palettes" | "width">, choices: Partial<Record<"layer" | "shows", string[]>>) =>
- *   View}
+ * @param {Pick<HeatContent, "palettes" | "width">} content
+ * @param {Partial<Record<"layer" | "shows", string[]>>} choices
+ * @returns {View}
  */
 export function makeMapView(content, choices) {
   const { palettes, width } = content;

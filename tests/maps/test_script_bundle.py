@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from django.contrib.staticfiles import finders
 
-from heatmaps.maps.script_bundle import BundleError, joined
+from heatmaps.maps.script_bundle import BundleError, bundle
 from heatmaps.maps.scripts import ENTRIES, script_of
 
 # Four modules whose names meet: each has a `secret` of its own.
@@ -55,28 +55,28 @@ def test_it_does_what_its_modules_do(tmp_path):
     for name, text in MODULES.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "joined.cjs").write_text(joined("entry.js", MODULES.__getitem__))
+    (tmp_path / "script.cjs").write_text(bundle("entry.js", MODULES.__getitem__))
     of_modules, of_script = (
         subprocess.run([node, name], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        for name in ("entry.js", "joined.cjs")
+        for name in ("entry.js", "script.cjs")
     )
     assert of_script == of_modules == "1 0\n2 0\n4 3 § 0\n"
 
 
 def test_the_same_modules_give_the_same_script():
-    assert joined("entry.js", MODULES.__getitem__) == joined("entry.js", dict(MODULES).__getitem__)
+    assert bundle("entry.js", MODULES.__getitem__) == bundle("entry.js", dict(MODULES).__getitem__)
 
 
 def test_it_refuses_modules_that_import_each_other():
     modules = MODULES | {"log.js": 'import { total } from "./sums.js";\nexport const log = total;\n'}
     with pytest.raises(BundleError, match=r"log\.js → sums\.js → log\.js"):
-        joined("entry.js", modules.__getitem__)
+        bundle("entry.js", modules.__getitem__)
 
 
 def test_it_refuses_a_name_that_is_not_exported():
     modules = MODULES | {"log.js": "const log = 1;\n"}
     with pytest.raises(BundleError, match=r"first\.js: log\.js exports no log"):
-        joined("entry.js", modules.__getitem__)
+        bundle("entry.js", modules.__getitem__)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_it_refuses_a_name_that_is_not_exported():
 def test_it_refuses_what_it_does_not_know(line):
     modules = {"entry.js": f"const first = 1;\n{line}\n", "log.js": MODULES["log.js"]}
     with pytest.raises(BundleError):
-        joined("entry.js", modules.__getitem__)
+        bundle("entry.js", modules.__getitem__)
 
 
 def test_comments_may_say_anything():
@@ -113,7 +113,7 @@ export default: never
 /** @type {import("./b.js").C} */
 const one = 1;
 """
-    assert text.strip() in joined("entry.js", {"entry.js": text}.__getitem__)
+    assert text.strip() in bundle("entry.js", {"entry.js": text}.__getitem__)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -125,11 +125,11 @@ def test_a_script_of_a_page_needs_no_other_file(entry):
 
 
 def test_the_scripts_have_what_they_draw_and_no_more():
-    joined_in = {
+    modules_of = {
         entry: re.findall(r"^// --- (\w+\.js) ---$", script_of(entry), re.MULTILINE) for entry in ENTRIES
     }
-    assert all(len(names) == len(set(names)) for names in joined_in.values())
-    assert {"heat.js", "marks.js"} <= set(joined_in["released_map.js"])
-    assert not {"compare.js", "difference.js", "form_map.js"} & set(joined_in["released_map.js"])
-    assert "heat.js" not in joined_in["compared_maps.js"]
-    assert not {"heat.js", "sums.js", "gathered.js"} & set(joined_in["new_dataset.js"])
+    assert all(len(names) == len(set(names)) for names in modules_of.values())
+    assert {"heat.js", "marks.js"} <= set(modules_of["released_map.js"])
+    assert not {"compare.js", "difference.js", "form_map.js"} & set(modules_of["released_map.js"])
+    assert "heat.js" not in modules_of["compared_maps.js"]
+    assert not {"heat.js", "sums.js", "gathered.js"} & set(modules_of["new_dataset.js"])

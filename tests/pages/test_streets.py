@@ -77,7 +77,7 @@ def test_a_map_without_settings_has_none(client_of, addresses):
 
 def test_streets_of_a_file_lie_under_every_map(client_of, addresses, basemap, drawer):
     basemap(kind="mvt", metadata={"attribution": "<a href='x'>©&nbsp;Somebody</a> <b>and</b> others"})
-    for name, joined in MAPS.items():
+    for name, entry in MAPS.items():
         answer = client_of("steward").get(addresses[name])
         page = Layers(answer)
         (layer,) = page.layers
@@ -85,7 +85,7 @@ def test_streets_of_a_file_lie_under_every_map(client_of, addresses, basemap, dr
         assert layer["attribution"] == "Streets: © Somebody and others"
         assert layer["address"].startswith(reverse("basemap") + "?")
         drawers = [script.rsplit("/", 1)[1] for script in page.scripts]
-        assert drawers.index("leaflet.js") < drawers.index("protomaps-leaflet.js") < drawers.index(joined)
+        assert drawers.index("leaflet.js") < drawers.index("protomaps-leaflet.js") < drawers.index(entry)
         assert directives(answer)["img-src"] == "'self' data:"
 
 
