@@ -2,16 +2,14 @@
 
 import base64
 import hashlib
-from pathlib import Path
 from typing import BinaryIO, Final
 
-from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
 from heatmaps.exports.content import Released
 from heatmaps.exports.sheet_words import in_words
 from heatmaps.maps.document import frame
-from heatmaps.maps.scripts import DRAWER, SCRIPTS
+from heatmaps.maps.scripts import LEAFLET, RELEASED_MAP, asset, script_of
 from heatmaps.origins.devices import DEVICES
 from heatmaps.origins.uploads import UPLOADS
 from heatmaps.result_kinds import kind_of_result
@@ -28,8 +26,8 @@ def write_html(released: Released, stream: BinaryIO) -> None:
     kind = kind_of_result(released.result)
     parts = kind.leaflet_parts(released.result, released.region)
     colours = render_to_string("maps/legend_colours.css", {"map": parts})
-    script = "\n".join(map(_asset, (*SCRIPTS, DRAWER)))
-    style = "\n".join([*map(_asset, STYLES), colours])
+    script = "\n".join([asset(LEAFLET), script_of(RELEASED_MAP)])
+    style = "\n".join([*map(asset, STYLES), colours])
     page = {
         "map": parts,
         "frame": frame(),
@@ -43,15 +41,6 @@ def write_html(released: Released, stream: BinaryIO) -> None:
         "sheet": in_words(released.sheet),
     }
     stream.write(render_to_string("exports/map.html", page).encode())
-
-
-def _asset(name: str) -> str:
-    """Returns the text of a static file, without the line that makes developer tools ask for another file."""
-    path = finders.find(name)
-    if not isinstance(path, str):
-        raise FileNotFoundError(f"static file {name} is missing; run `make setup`")
-    lines = Path(path).read_text("utf-8").splitlines()
-    return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
 
 
 def digest(text: str, element: str) -> str:

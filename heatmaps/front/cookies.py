@@ -1,4 +1,4 @@
-"""Keeps cookies away from pages that other websites embed: none reaches them and none leaves them."""
+"""Keeps cookies away from embedded pages and from scripts of maps: none reaches them and none leaves them."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
-WITHOUT_COOKIES: Final = "/embed/"
+WITHOUT_COOKIES: Final = ("/embed/", "/scripts/")
 
 
 def drop_cookies(get_response: GetResponse) -> GetResponse:

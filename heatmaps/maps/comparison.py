@@ -7,7 +7,6 @@ from django.template.loader import render_to_string
 
 from heatmaps.maps import palette
 from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of, frame
-from heatmaps.maps.scripts import COMPARISON_SCRIPTS
 from heatmaps.maps.streets import Streets
 from mechanisms.space.grid import Region
 
@@ -42,7 +41,7 @@ def comparison_document(
     """Returns the HTML of a comparison, from its parts; the rest is as of `document`."""
     page = {
         "map": parts,
-        "frame": frame(COMPARISON_SCRIPTS),
+        "frame": frame(),
         "nonce": nonce,
         "title": title,
         "streets": streets,

@@ -1,14 +1,13 @@
 """Builds a map's own document: folium's frame, with everything from our own origin.
 
 folium writes scripts and styles inline. Here it gives links and one element; what is drawn there is data
-(JSON), which a script of ours reads from the page (`static/hazemap/released_map.js`). Parts of a map are kept
+(JSON), which a script of ours reads from the page (`static/hazemap/map_drawing.js`). Parts of a map are kept
 as files: no text of theirs is ever run, and our templates escape every one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Self, TypedDict
 
 import folium
@@ -23,7 +22,7 @@ from heatmaps.maps.grid import DrawnGrid, draw
 from heatmaps.maps.ground import ground_of
 from heatmaps.maps.heat import heat_of, why_no_heat
 from heatmaps.maps.legend import Legend, LegendClass, legend
-from heatmaps.maps.scripts import SCRIPTS
+from heatmaps.maps.scripts import LEAFLET
 from heatmaps.maps.streets import Streets
 from heatmaps.numbers import share
 from heatmaps.places.area_centres import Centre, centres_of
@@ -48,7 +47,7 @@ _GROUND_BEYOND: Final = 1.5  # the same of coast and water: what a wide screen s
 class MapLayer:
     """Holds what a function of `static/hazemap/` draws on the map, as JSON."""
 
-    function: str  # one that `released_map.js` knows
+    function: str  # one that `released_map.js` or `compared_maps.js` knows
     content: object
 
 
@@ -73,8 +72,8 @@ class Frame:
 
 
 @cache
-def frame(scripts: Sequence[str] = SCRIPTS) -> Frame:
-    root, leaflet = Figure(), _LocalMap(scripts)
+def frame() -> Frame:
+    root, leaflet = Figure(), _LocalMap()
     root.add_child(leaflet)
     leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
     return Frame(links=root.header.render(), body=root.html.render())
@@ -92,11 +91,11 @@ class _LocalMap(folium.Map):
         """
     )
 
-    def __init__(self, scripts: Sequence[str]) -> None:
+    def __init__(self) -> None:
         super().__init__(tiles=None)
         self._id = "released"  # folium draws random names
         # Of this map alone: folium's own lists are shared by all maps and name foreign servers.
-        self.default_js = [(Path(script).stem, static(script)) for script in scripts]
+        self.default_js = [("leaflet", static(LEAFLET))]
         self.default_css = [
             ("leaflet_css", static("leaflet/leaflet.css")),
             ("map_css", static("hazemap/map.css")),
@@ -142,7 +141,7 @@ class MapParts:
 
     @property
     def data(self) -> dict[str, object]:
-        """Returns the data for `released_map.js`, as `json_script` takes it."""
+        """Returns the data for `map_drawing.js`, as `json_script` takes it."""
         return {"centre": self.centre, "drawings": [asdict(drawing) for drawing in self.drawings]}
 
 

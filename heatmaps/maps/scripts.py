@@ -1,48 +1,39 @@
-"""Lists the scripts of a released map: on its page one by one, in a file of its own all in one."""
+"""Joins the scripts of maps: each page with a map has one, behind Leaflet and the data that it draws."""
 
+from functools import cache
+from pathlib import Path
 from typing import Final
 
-# In the order of their loading: each needs only what stands before it.
-SCRIPTS: Final = (
-    "leaflet/leaflet.js",
-    "hazemap/motion.js",
-    "hazemap/numbers.js",
-    "hazemap/dom.js",
-    "hazemap/gestures.js",
-    "hazemap/whereabouts.js",
-    "hazemap/basemap.js",
-    "hazemap/names.js",
-    "hazemap/signs.js",
-    "hazemap/place_list.js",
-    "hazemap/place_search.js",
-    "hazemap/full_screen.js",
-    "hazemap/surface.js",
-    "hazemap/density.js",
-    "hazemap/view.js",
-    "hazemap/heat_colours.js",
-    "hazemap/heat_picture.js",
-    "hazemap/heat_legend.js",
-    "hazemap/readout.js",
-    "hazemap/layers_panel.js",
-    "hazemap/areas.js",
-    "hazemap/marks.js",
-    "hazemap/csv.js",
-    "hazemap/sortable_table.js",
-    "hazemap/area_drawing.js",
-    "hazemap/district_files.js",
-    "hazemap/sums.js",
-    "hazemap/fragment.js",
-    "hazemap/permalink.js",
-    "hazemap/heat.js",
-)
-DRAWER: Final = "hazemap/released_map.js"  # behind the data that it draws
-COMPARISON_SCRIPTS: Final = (
-    *SCRIPTS[:-1],
-    "hazemap/difference.js",
-    "hazemap/change_colours.js",
-    "hazemap/change_legend.js",
-    "hazemap/change_lines.js",
-    "hazemap/swipe.js",
-    "hazemap/compare_views.js",
-    "hazemap/compare.js",
-)
+from django.conf import settings
+from django.contrib.staticfiles import finders
+
+from heatmaps.maps.script_bundle import bundle
+
+LEAFLET: Final = "leaflet/leaflet.js"  # a classic script, and whole
+RELEASED_MAP: Final = "released_map.js"
+# Modules of `static/hazemap/` from which a page's script is joined.
+ENTRIES: Final = (RELEASED_MAP, "compared_maps.js", "new_dataset.js", "new_release_map.js")
+
+
+def script_of(entry: str) -> str:
+    """Returns the module and all that it imports as one classic script.
+
+    It is joined once; with `DEBUG`, of the files as they are now. Errors: FileNotFoundError, BundleError.
+    """
+    return _bundle_of(entry) if settings.DEBUG else _kept_bundle_of(entry)
+
+
+def asset(name: str) -> str:
+    """Returns the text of a static file, without the line that makes developer tools ask for another file."""
+    path = finders.find(name)
+    if not isinstance(path, str):
+        raise FileNotFoundError(f"static file {name} is missing; run `make setup`")
+    lines = Path(path).read_text("utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+
+
+def _bundle_of(entry: str) -> str:
+    return bundle(entry, lambda module: asset(f"hazemap/{module}"))
+
+
+_kept_bundle_of: Final = cache(_bundle_of)

@@ -6,7 +6,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from heatmaps.exports.release_files import PREVIEWS
-from heatmaps.views import basemap, home, places
+from heatmaps.views import basemap, home, map_scripts, places
 from heatmaps.views.account import account
 from heatmaps.views.account.sign_in_provider import with_provider_button
 from heatmaps.views.budget import allowances, budget, ledger, limits, spending
@@ -70,6 +70,7 @@ urlpatterns = [
     path("places/", places.places, name="places"),
     path("places/search/", places.place_search, name="place-search"),
     path("ground/", words.ground, name="ground"),
+    path("scripts/<str:name>", map_scripts.map_script, name="map-script"),
     path("basemap/city.pmtiles", basemap.archive, name="basemap"),
     path("basemap/<int:zoom>/<int:x>/<int:y>", basemap.tile, name="basemap-tile"),
     path("datasets/", datasets.datasets, name="datasets"),

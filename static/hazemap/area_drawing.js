@@ -1,11 +1,10 @@
 // Drawing an area on a map: a box by dragging or by two corners, a polygon by its corners. With mouse, pen, touch,
 // and with keys, where arrow keys move the map under its middle. `drawn` gets the kind and the closed ring.
-/** @type {Hazemap["areaDrawing"]} */
-window.hazemap.areaDrawing = (map, drawn) => {
-  "use strict";
+import { boxRing, polygonRing } from "./areas.js";
+import { button, make } from "./dom.js";
 
-  const { boxRing, polygonRing } = globalThis.hazemapAreas;
-  const { button, make } = globalThis.hazemapDom;
+/** @type {(map: L.Map, drawn: (kind: AreaKind, ring: Corner[]) => void) => { buttons: HTMLButtonElement[] }} */
+export function areaDrawing(map, drawn) {
   const NEAR = 8; // pixels: a press that moves less is a click, and a corner so near is the same
   const ZOOM_WAIT = 400; // ms: a double click that ended a polygon is no zoom
   const HINTS = {
@@ -174,4 +173,4 @@ window.hazemap.areaDrawing = (map, drawn) => {
   }
 
   return { buttons: [starts.Box, starts.Polygon] };
-};
+}

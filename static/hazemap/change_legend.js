@@ -1,11 +1,15 @@
 // The legend of a difference between two maps, under the map.
-/** @type {Hazemap["changeLegend"]} */
-window.hazemap.changeLegend = (map, names, rate, palette) => {
-  "use strict";
+import { colour, GROWTH } from "./change_colours.js";
+import { colourStrip, make } from "./dom.js";
+import { length, number } from "./numbers.js";
 
-  const { GROWTH, colour } = globalThis.hazemapChange;
-  const { length, number } = globalThis.hazemapNumbers;
-  const { colourStrip, make } = globalThis.hazemapDom;
+/**
+ * @param {L.Map} map
+ * @param {string[]} names
+ * @param {number} rate
+ * @param {ChangePalettes} palette
+ */
+export function changeLegend(map, names, rate, palette) {
   const legend = make("aside", "legend change-legend");
   legend.setAttribute("aria-label", "Legend of the difference");
   legend.hidden = true;
@@ -42,4 +46,4 @@ window.hazemap.changeLegend = (map, names, rate, palette) => {
   }
 
   return { hide: () => { legend.hidden = true; }, show };
-};
+}

@@ -1,31 +1,32 @@
 // What two maps say of a place and of areas: both values, their difference, and whether the change is clear.
-/** @type {Hazemap["changeLines"]} */
-window.hazemap.changeLines = (densities, names, pixel, where) => {
-  "use strict";
+import { WORDS } from "./change_colours.js";
+import { areaOf, changes } from "./difference.js";
+import { make } from "./dom.js";
+import { withError } from "./numbers.js";
+import { densityWords, readoutLine } from "./readout.js";
 
+/**
+ * @param {[SmoothDensity, SmoothDensity, ChangedDensity]} densities
+ * @param {string[]} names
+ * @param {number} pixel
+ * @param {string} where
+ */
+export function changeLines(densities, names, pixel, where) {
   const [one, other, difference] = densities;
-  const { withError } = globalThis.hazemapNumbers;
-  const { WORDS } = globalThis.hazemapChange;
-  const { make } = globalThis.hazemapDom;
   const changed = withError(difference.value(pixel), difference.reach * difference.error(pixel));
-  const lines = [one, other].map((map, at) => `${names[at]}: ${window.hazemap.densityWords(map, pixel)}`);
+  const lines = [one, other].map((map, at) => `${names[at]}: ${densityWords(map, pixel)}`);
 
   return [
-    window.hazemap.readoutLine(where, `${WORDS[difference.change(pixel)]}: ${changed} people per km²`),
+    readoutLine(where, `${WORDS[difference.change(pixel)]}: ${changed} people per km²`),
     ...lines.map((words) => make("span", "", words)),
     make("span", "", `± holds ${one.isBound || other.isBound ? "at least " : ""}19 of 20 places shown`),
   ];
-};
+}
 
 // The measure of areas (sums.js) for two maps.
-/** @type {Hazemap["changeIn"]} */
-window.hazemap.changeIn = (content) => {
-  "use strict";
-
+/** @type {(content: CompareContent) => Measure} */
+export function changeIn(content) {
   const { isBound, maps, names, region, rate } = content;
-  const { areaOf, changes } = globalThis.hazemapDifference;
-  const { withError } = globalThis.hazemapNumbers;
-  const { WORDS } = globalThis.hazemapChange;
   const WITHIN = 2; // standard errors to either side
   /** @type {(area: Row) => string} */
   const people = ({ value, error }) => withError(value, WITHIN * error);
@@ -59,4 +60,4 @@ window.hazemap.changeIn = (content) => {
       name, ...[oneSum, otherSum].flatMap((sum) => [sum.value, WITHIN * sum.error]), value, WITHIN * error, change,
     ],
   };
-};
+}

@@ -1,29 +1,44 @@
 // Two released maps over the ground that both cover: swiped, side by side, or what changed between them. Puts
-// the parts together, each a script of its own; folium's inline script calls it with a map and what to draw.
-/** @type {Hazemap["compare"]} */
-window.hazemap.compare = (map, content) => {
-  "use strict";
+// the parts together, each a module of its own.
+import { whereaboutsOn } from "./basemap.js";
+import { colour } from "./change_colours.js";
+import { changeLegend } from "./change_legend.js";
+import { changeIn, changeLines } from "./change_lines.js";
+import { compareViews, mapBeside } from "./compare_views.js";
+import { densityOf } from "./density.js";
+import { density } from "./difference.js";
+import { ramp } from "./heat_colours.js";
+import { heatLegend } from "./heat_legend.js";
+import { heatPicture } from "./heat_picture.js";
+import { layersPanel } from "./layers_panel.js";
+import { linked } from "./permalink.js";
+import { addReadout } from "./readout.js";
+import { areaSums } from "./sums.js";
+import { addSwipe } from "./swipe.js";
+import { makeMapView } from "./view.js";
 
+/** @type {(map: L.Map, content: CompareContent) => void} */
+export function compare(map, content) {
   const { region, rate, palettes, names, change } = content;
-  const lattices = content.maps.map((heat) => globalThis.hazemapDensity(heat, content));
+  const lattices = content.maps.map((heat) => densityOf(heat, content));
   const { pixelAt, side } = lattices[0];
   const dark = window.matchMedia("screen and (prefers-color-scheme: dark)");
   const ground = /** @type {HTMLElement} */ (map.getContainer().closest(".map-ground"));
-  const view = globalThis.hazemapMapView(content, { shows: ["swipe", "beside", "difference"] });
-  const { beside, follow } = window.hazemap.mapBeside(map, content);
-  const pictures = ["one", "other", "change"].map((name) => window.hazemap.heatPicture(map, region, side, name));
-  pictures.push(window.hazemap.heatPicture(beside, region, side, "other"));
-  const swipe = window.hazemap.swipe(map, pictures.slice(0, 2).map(({ pane }) => pane), names);
+  const view = makeMapView(content, { shows: ["swipe", "beside", "difference"] });
+  const { beside, follow } = mapBeside(map, content);
+  const pictures = ["one", "other", "change"].map((name) => heatPicture(map, region, side, name));
+  pictures.push(heatPicture(beside, region, side, "other"));
+  const swipe = addSwipe(map, pictures.slice(0, 2).map(({ pane }) => pane), names);
   const legends = {
-    heat: window.hazemap.heatLegend(map, rate), change: window.hazemap.changeLegend(map, names, rate, change),
+    heat: heatLegend(map, rate), change: changeLegend(map, names, rate, change),
   };
-  const readouts = [map, beside].map((shown) => window.hazemap.readout(shown, (point) => linesAt(shown, point)));
+  const readouts = [map, beside].map((shown) => addReadout(shown, (point) => linesAt(shown, point)));
   let densities = smoothed(); // of one, of the other, and their difference
 
-  window.hazemap.layersPanel(map, view, content, []);
-  const areas = window.hazemap.sums(map, window.hazemap.changeIn(content), [beside]);
-  Object.assign(window.hazemap.linked, { view, areas });
-  window.hazemap.compareViews(view);
+  layersPanel(map, view, content, []);
+  const areas = areaSums(map, changeIn(content), [beside]);
+  Object.assign(linked, { view, areas });
+  compareViews(view);
   view.onChange((changed) => {
     if (changed.includes("width")) densities = smoothed();
     draw();
@@ -35,7 +50,7 @@ window.hazemap.compare = (map, content) => {
   function smoothed() {
     const [one, other] = lattices.map((lattice) => lattice.smoothed(view.chosen().width));
     const range = joined(one.range, other.range);
-    const difference = globalThis.hazemapDifference.density(one, other, side * side, rate);
+    const difference = density(one, other, side * side, rate);
     return [{ ...one, range }, { ...other, range }, difference];
   }
 
@@ -47,7 +62,7 @@ window.hazemap.compare = (map, content) => {
 
   function draw() {
     const chosen = view.chosen();
-    const colours = globalThis.hazemapColours.ramp(palettes[chosen.palette], dark.matches);
+    const colours = ramp(palettes[chosen.palette], dark.matches);
     const [one, other, difference] = densities;
     const isDifference = chosen.shows === "difference";
     ground.dataset.shows = chosen.shows;
@@ -64,15 +79,15 @@ window.hazemap.compare = (map, content) => {
 
   /** @type {(difference: ChangedDensity, pixel: number) => number[] | null} */
   function colourOf(difference, pixel) {
-    const colour = globalThis.hazemapChange.colour(change, dark.matches, difference.sureness(pixel), difference.least);
-    return colour && [...colour, 255];
+    const shade = colour(change, dark.matches, difference.sureness(pixel), difference.least);
+    return shade && [...shade, 255];
   }
 
   /** @type {(shown: L.Map, point: L.LatLng) => HTMLElement[] | null} */
   function linesAt(shown, point) {
     const pixel = pixelAt(point);
     if (pixel === null) return null;
-    const lines = window.hazemap.changeLines(densities, names, pixel, window.hazemap.whereabouts(shown, point));
+    const lines = changeLines(densities, names, pixel, whereaboutsOn(shown, point));
     return [...areas.linesAt(point), ...lines];
   }
-};
+}

@@ -1,8 +1,9 @@
 // The choice of what a comparison shows, above the maps (templates/maps/comparison.html).
-/** @type {Hazemap["compareViews"]} */
-window.hazemap.compareViews = (view) => {
-  "use strict";
+import { drawBasemap } from "./basemap.js";
+import { make } from "./dom.js";
 
+/** @type {(view: View) => void} */
+export function compareViews(view) {
   /** @type {HTMLInputElement[]} */
   const options = [...document.querySelectorAll("input")].filter(({ name }) => name === "shows");
   for (const option of options) {
@@ -13,15 +14,12 @@ window.hazemap.compareViews = (view) => {
   });
   view.onChange(follow);
   follow();
-};
+}
 
 // A second map beside the first, on the same ground, that shows the same view while it is followed.
-/** @type {Hazemap["mapBeside"]} */
-window.hazemap.mapBeside = (map, content) => {
-  "use strict";
-
+/** @type {(map: L.Map, content: CompareContent) => { beside: L.Map; follow(isShown: boolean): void }} */
+export function mapBeside(map, content) {
   const { basemap, names } = content;
-  const { make } = globalThis.hazemapDom;
   const { zoomSnap, minZoom, maxZoom } = map.options;
   const place = make("div", "folium-map beside");
   place.setAttribute("role", "region");
@@ -30,7 +28,7 @@ window.hazemap.mapBeside = (map, content) => {
   const beside = L.map(place, { zoomSnap, minZoom, maxZoom, zoomControl: false, attributionControl: false });
   [map, beside].forEach((shown, at) => {
     shown.getContainer().append(make("span", "map-name", names[at]));
-    window.hazemap.basemap(shown, basemap);
+    drawBasemap(shown, basemap);
   });
   let isFollowed = false;
   let isMoving = false;
@@ -55,4 +53,4 @@ window.hazemap.mapBeside = (map, content) => {
   }
 
   return { beside, follow };
-};
+}

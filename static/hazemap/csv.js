@@ -1,8 +1,6 @@
 // CSV of a table. Pure: tests run it in node.
-/** @type {Csv} */
-globalThis.hazemapCsv = (header, rows) => {
-  "use strict";
-
+/** @type {(header: string[], rows: (string | number)[][]) => string} */
+export function csvText(header, rows) {
   // Text is quoted on one line, and no program takes it for a formula.
   /** @type {(value: string | number) => string} */
   function field(value) {
@@ -12,4 +10,4 @@ globalThis.hazemapCsv = (header, rows) => {
   }
 
   return [header.join(","), ...rows.map((row) => row.map(field).join(",")), ""].join("\r\n");
-};
+}

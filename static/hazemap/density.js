@@ -1,13 +1,14 @@
 // The density of people on the lattice of a map's pixels, in people per km², with its error.
 // Pure computing over surface.js: heat_picture.js draws it, and tests run it in node.
 // frame: the part of the map's region that counts, {region, metres}; all of it, where none is given.
-/** @type {MakeDensity} */
-globalThis.hazemapDensity = (content, frame) => {
-  "use strict";
+import { alone, reach, smooth, threshold } from "./surface.js";
 
+/**
+ * @type {(content: Frame & Pick<HeatContent, "squares" | "rate" | "isBound" | "spots">, frame?: Frame) => Density}
+ */
+export function densityOf(content, frame) {
   const { squares, rate, isBound, spots } = content;
   const { region, metres } = frame ?? content;
-  const { alone, reach, smooth, threshold } = globalThis.hazemapSurface;
   const MERCATOR = 85.0511287798066; // degrees: where web maps end
   const SIDE = 256; // pixels
   const FINE_WIDTHS = 2; // a side: in a square no larger a crowd in one place is drawn
@@ -107,4 +108,4 @@ globalThis.hazemapDensity = (content, frame) => {
   }
 
   return { side: SIDE, pixelAt, smoothed };
-};
+}

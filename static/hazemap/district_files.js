@@ -1,11 +1,10 @@
 // District files that are stored with the dataset: a button for each, which adds all of its districts.
 // `add` gets the areas of a file and its title; what goes wrong goes to `refuse`.
-/** @type {Hazemap["districtFiles"]} */
-window.hazemap.districtFiles = (add, refuse) => {
-  "use strict";
+import { read } from "./areas.js";
+import { button, make } from "./dom.js";
 
-  const { read } = globalThis.hazemapAreas;
-  const { button, make } = globalThis.hazemapDom;
+/** @type {(add: (areas: Area[], title: string) => void, refuse: (error: unknown) => void) => HTMLElement[]} */
+export function districtFiles(add, refuse) {
   const listed = document.getElementById("districts"); // on pages alone: a file of its own asks nobody
   /** @type {DistrictFile[]} */
   const files = listed ? JSON.parse(listed.textContent ?? "[]") : [];
@@ -35,4 +34,4 @@ window.hazemap.districtFiles = (add, refuse) => {
   }
 
   return files.map(offer);
-};
+}

@@ -1,11 +1,14 @@
 // A map inside a form (templates/parts/form_map.html): place names, and the way to a place that is typed.
-// A classic script beside basemap.js, which made `window.hazemap`.
 // `shown` is told when the map got a size and can be fitted to something; `found`, if any, of a place gone to, and
 // may say what it did.
-/** @type {Hazemap["formMap"]} */
-window.hazemap.formMap = (told) => {
-  "use strict";
+import "./motion.js";
+import "./gestures.js";
+import { drawBasemap, groundLayer } from "./basemap.js";
+import { placeList } from "./place_list.js";
+import { goTo, searched } from "./place_search.js";
 
+/** @type {(told: { shown(): void; found?(place: FoundPlace): string }) => FormMap} */
+export function formMap(told) {
   const { shown, found } = told;
   const ground = /** @type {HTMLElement} */ (document.getElementById("region-map"));
   const news = /** @type {HTMLElement} */ (document.getElementById("region-news"));
@@ -21,18 +24,18 @@ window.hazemap.formMap = (told) => {
   const map = L.map(ground, options).setView([25, 0], 2);
   L.control.zoom({ position: "topright" }).addTo(map);
   L.control.scale({ imperial: false }).addTo(map);
-  const names = window.hazemap.basemap(map, {
+  const names = drawBasemap(map, {
     region: bounds ?? null, places: [], attribution: "Place names: GeoNames (CC BY 4.0)",
   });
 
-  const land = window.hazemap.groundLayer(map, async (bbox) => {
+  const land = groundLayer(map, async (bbox) => {
     const content = await answer(`${ground.dataset.ground}?bbox=${bbox}`);
     names.showCountries(content?.countries ?? []);
     return content;
   });
   map.on("moveend", loadPlaces);
-  const search = (/** @type {string} */ text) => window.hazemap.searched(ground.dataset.placeSearch ?? "", text, bounds);
-  window.hazemap.placeList(placeInput, { find: search, choose, status: /** @type {HTMLElement} */ (document.getElementById("place-news")) });
+  const search = (/** @type {string} */ text) => searched(ground.dataset.placeSearch ?? "", text, bounds);
+  placeList(placeInput, { find: search, choose, status: /** @type {HTMLElement} */ (document.getElementById("place-news")) });
   // Folded away, a map has no size; it gets one when it is unfolded.
   ground.closest("details")?.addEventListener("toggle", () => {
     map.invalidateSize();
@@ -65,7 +68,7 @@ window.hazemap.formMap = (told) => {
 
   /** @type {PlaceSearch["choose"]} */
   function choose(place) {
-    const words = window.hazemap.goTo(map, place, bounds);
+    const words = goTo(map, place, bounds);
     return (place.inside && found?.(place)) || words;
   }
 
@@ -79,4 +82,4 @@ window.hazemap.formMap = (told) => {
       return null;
     }
   }
-};
+}

@@ -1,10 +1,9 @@
 // A button that fills the screen with the map and its legend, where the page that holds them allows it.
-/** @type {Hazemap["fullScreen"]} */
-window.hazemap.fullScreen = (map) => {
-  "use strict";
+import { addControl, button, make } from "./dom.js";
 
+/** @type {(map: L.Map) => void} */
+export function fullScreen(map) {
   if (!document.fullscreenEnabled) return;
-  const { addControl, button, make } = globalThis.hazemapDom;
   const SVG = "http://www.w3.org/2000/svg";
   const frame = map.getContainer().closest(".map-frame") ?? document.documentElement;
   const bar = make("div", "leaflet-bar");
@@ -39,4 +38,4 @@ window.hazemap.fullScreen = (map) => {
       bar.hidden = true;
     }
   }
-};
+}

@@ -1,15 +1,14 @@
 // Zones or places of a form, drawn on its map while they are typed, pasted or chosen as a file.
-// A classic script beside basemap.js, which made `window.hazemap`.
-/** @type {Hazemap["drawGathered"]} */
-window.hazemap.drawGathered = (map, text, file) => {
-  "use strict";
+import { signLayer } from "./signs.js";
 
+/** @type {(map: L.Map, text: HTMLTextAreaElement, file: HTMLInputElement) => void} */
+export function drawGathered(map, text, file) {
   /** @typedef {{ name: string, points: L.LatLngTuple[] }} Thing */
 
   const PER_DEGREE = 1e7; // of the short spelling: [[name, corners], …]
   const MOST_BYTES = 200_000; // of a file that the server takes
   const layer = L.layerGroup().addTo(map);
-  const signs = window.hazemap.signs(map, "markerPane");
+  const signs = signLayer(map, "markerPane");
   let turns = 0; // of drawing
 
   text.addEventListener("input", draw);
@@ -74,4 +73,4 @@ window.hazemap.drawGathered = (map, text, file) => {
   function middle(points) {
     return L.latLngBounds(points).getCenter();
   }
-};
+}

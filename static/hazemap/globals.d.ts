@@ -1,4 +1,4 @@
-// What the scripts of the pages offer each other, for `make lint`: each script's own part is checked against it.
+// Types of the data that modules of the pages share, and of the scripts of others, for `make lint`.
 import type * as Leaflet from "leaflet";
 
 declare global {
@@ -25,26 +25,7 @@ declare global {
 
   // --- pure: they run in node too ---
 
-  interface Numbers {
-    length(metres: number): string;
-    number(value: number, places: number, least?: number): string;
-    percent(share: number): string;
-    rounded(value: number): string;
-    roundedUp(value: number): string;
-    withError(value: number, error: number): string;
-  }
-
   interface SmoothSurface { values: Float64Array; noise: Float64Array; errors: Float64Array; widest: Float64Array }
-
-  interface Surface {
-    smooth(
-      squares: Squares[], columns: Float64Array, rows: Float64Array, widths: [number, number], bounds?: Box,
-    ): SmoothSurface;
-    alone(place: [x: number, y: number], widths: [number, number], bounds?: Box): number;
-    reach(shown: number, all: number, rate: number): number;
-    threshold(surface: Pick<SmoothSurface, "values" | "errors">, rate: number): number;
-    upperTail(z: number): number;
-  }
 
   /** By the pixel: people per km², and how far that is from none in standard errors. */
   interface SmoothDensity {
@@ -78,24 +59,9 @@ declare global {
 
   interface AreaChange extends Told { one: AreaSum; other: AreaSum; covered: number; filled: number }
 
-  interface Difference {
-    areaOf(maps: { region: Box; squares: Squares[] }[], frame: Box, area: Area): AreaChange;
-    between(one: Told, other: Told): Told;
-    changes(areas: Told[], rate: number): Change[];
-    density(one: SmoothDensity, other: SmoothDensity, size: number, rate: number): ChangedDensity;
-    least(ratios: ArrayLike<number>, rate: number): number;
-    reach(shown: number, all: number, rate: number): number;
-  }
-
   /** Colours of a change by its class, from the least on. */
   interface ChangePalette { more: string[]; fewer: string[] }
   type ChangePalettes = Record<"light" | "dark", ChangePalette>;
-
-  interface ChangeColours {
-    GROWTH: number[];
-    WORDS: Record<Change, string>;
-    colour(palettes: ChangePalettes, isDark: boolean, sureness: number, least: number): Colour | null;
-  }
 
   interface Density {
     side: number;
@@ -123,35 +89,11 @@ declare global {
     set(changes: Partial<Chosen>): void;
     onChange(listener: Changed): void;
   }
-  type MakeView = (first: Chosen, allowed: Allowed) => View;
-  /** choices: words that this map has to choose from, the usual one first. */
-  type MakeMapView = (
-    content: Pick<HeatContent, "palettes" | "width">, choices: Partial<Record<"layer" | "shows", string[]>>,
-  ) => View;
-
-  interface Colours {
-    BANDS: [most: number, label: string][];
-    bandShare(sureness: number): number;
-    colour(colours: Colour[], share: number): Colour;
-    fade(sureness: number, least: number): number;
-    ramp(stops: string[], isDark: boolean): Colour[];
-    share(value: number, range: [low: number, high: number], scale: Chosen["scale"]): number;
-    shareOfBand(index: number): number;
-  }
 
   interface Area { name: string; polygons: Corner[][][] }
   interface AreaSum { value: number; error: number; share: number; covered: number; filled: number }
 
   type Spot = { lat: number; lng: number };
-
-  interface Areas {
-    boxRing(corners: Corner[]): Corner[] | null;
-    polygonRing(corners: Corner[]): Corner[] | null;
-    holds(region: Box, area: { polygons: Corner[][][] }, point: Spot): boolean;
-    read(text: string): Area[];
-    sum(content: { region: Box; squares: Squares[] }, area: { polygons: Corner[][][] }): AreaSum;
-    turn(region: Box, polygons: Corner[][][]): number;
-  }
 
   /** What a map shows, as the fragment of an address says it. */
   interface LinkedView {
@@ -161,40 +103,10 @@ declare global {
     chosen: Record<string, string | number>;
     areas: Area[];
   }
-  interface Fragment {
-    isView(text: string): boolean;
-    read(text: string): LinkedView;
-    write(view: LinkedView): string | null;
-  }
 
   type Frame = Pick<HeatContent, "region" | "metres">;
-  type MakeDensity = (content: Frame & Pick<HeatContent, "squares" | "rate" | "isBound" | "spots">, frame?: Frame) => Density;
-  type Whereabouts = (places: Place[], point: Spot) => string;
-  type Csv = (header: string[], rows: (string | number)[][]) => string;
-
-  var hazemapNumbers: Numbers;
-  var hazemapSurface: Surface;
-  var hazemapDensity: MakeDensity;
-  var hazemapView: MakeView;
-  var hazemapMapView: MakeMapView;
-  var hazemapColours: Colours;
-  var hazemapAreas: Areas;
-  var hazemapCsv: Csv;
-  var hazemapFragment: Fragment;
-  var hazemapWhereabouts: Whereabouts;
-  var hazemapDifference: Difference;
-  var hazemapChange: ChangeColours;
 
   // --- of a page ---
-
-  interface Dom {
-    addControl(map: Leaflet.Map, element: HTMLElement, position: Leaflet.ControlPosition): void;
-    button(words: string, run: () => void): HTMLButtonElement;
-    colourStrip(colours: Colour[], className?: string): HTMLCanvasElement;
-    make<Name extends keyof HTMLElementTagNameMap>(
-      name: Name, className?: string, words?: string,
-    ): HTMLElementTagNameMap[Name];
-  }
 
   interface Place { lat: number; lon: number; name: string }
   interface Country extends Place { width: number } // degrees
@@ -293,76 +205,8 @@ declare global {
   interface MapData { centre: [lat: number, lon: number]; drawings: MapDrawing[] }
   interface CellsContent { png: string; bounds: Leaflet.LatLngBoundsLiteral; isDark: boolean }
 
-  interface Hazemap {
-    linked: { view?: View; areas?: AreasOfReader };
-    permalink(map: Leaflet.Map): void;
-    basemap(map: Leaflet.Map, content: BasemapContent): NameLayer;
-    border(map: Leaflet.Map, region: Box): Leaflet.Rectangle;
-    fit(map: Leaflet.Map, bounds: Leaflet.LatLngBoundsLiteral): void;
-    centres(map: Leaflet.Map, found: CentreContent[]): void;
-    nameLayer(map: Leaflet.Map): NameLayer;
-    placeList(input: HTMLInputElement, search: PlaceSearch): void;
-    searchControl(map: Leaflet.Map, content: { region: Box; places: Place[] }): void;
-    searched(address: string, text: string, region?: Box): Promise<FoundPlace[] | null>;
-    goTo(map: Leaflet.Map, place: FoundPlace, region?: Box): string;
-    whereabouts(map: Leaflet.Map, point: Spot): string;
-    groundLayer(map: Leaflet.Map, load?: (bbox: string) => Promise<Land | null>): GroundLayer;
-    point(map: Leaflet.Map, content: PointContent): void;
-    rings(map: Leaflet.Map, content: RingContent): void;
-    signs(map: Leaflet.Map, pane: string): { show(signs: Sign[]): void };
-    textMarker(point: Leaflet.LatLngExpression, text: string, className: string, pane: string): Leaflet.Marker;
-
-    fullScreen(map: Leaflet.Map): void;
-    heat(map: Leaflet.Map, content: HeatContent): void;
-    heatPicture(map: Leaflet.Map, region: Box, side: number, name: string): {
-      pane: HTMLElement;
-      draw(density: SmoothDensity, chosen: Chosen, colours: Colour[]): void;
-      paint(opacity: number, colourAt: (pixel: number) => number[] | null): void;
-    };
-    heatLegend(map: Leaflet.Map, rate: number): {
-      show(chosen: Chosen, density: SmoothDensity, colours: Colour[]): void;
-    };
-    readout(map: Leaflet.Map, linesAt: (place: Leaflet.LatLng) => HTMLElement[] | null): { refresh(): void };
-    densityLines(density: SmoothDensity, pixel: number, where: string): HTMLElement[];
-    densityWords(density: SmoothDensity, pixel: number): string;
-    readoutLine(name: string, number: string): HTMLElement;
-    layersPanel(
-      map: Leaflet.Map, view: View, content: Pick<HeatContent, "palettes" | "width">, layers: [value: string, words: string][],
-    ): void;
-    sums(map: Leaflet.Map, measure: Measure, also: Leaflet.Map[]): AreasOfReader;
-    peopleIn(content: HeatContent): Measure;
-    districtFiles(add: (areas: Area[], title: string) => void, refuse: (error: unknown) => void): HTMLElement[];
-    areaDrawing(map: Leaflet.Map, drawn: (kind: AreaKind, ring: Corner[]) => void): { buttons: HTMLButtonElement[] };
-    sortableTable(
-      caption: string, columns: Column[], sortedBy: [name: string, direction: Direction], remove?: (row: Row) => void,
-    ): SortableTable;
-
-    streets?(map: Leaflet.Map, names: NameLayer): { isLettered: boolean };
-    streetStyle(element: HTMLElement): { ground: object[]; names: object[] };
-    compare(map: Leaflet.Map, content: CompareContent): void;
-    changeIn(content: CompareContent): Measure;
-    changeLegend(map: Leaflet.Map, names: string[], rate: number, palettes: ChangePalettes): {
-      hide(): void;
-      show(difference: ChangedDensity, isDark: boolean): void;
-    };
-    changeLines(
-      densities: [SmoothDensity, SmoothDensity, ChangedDensity], names: string[], pixel: number, where: string,
-    ): HTMLElement[];
-    compareViews(view: View): void;
-    mapBeside(map: Leaflet.Map, content: CompareContent): { beside: Leaflet.Map; follow(isShown: boolean): void };
-    swipe(map: Leaflet.Map, panes: HTMLElement[], names: string[]): { show(isShown: boolean): void };
-
-    formMap(told: { shown(): void; found?(place: FoundPlace): string }): FormMap;
-    regionPicker(form: HTMLFormElement, meaning?: string): Leaflet.Map;
-    placePicker(form: HTMLFormElement): Leaflet.Map;
-    drawGathered(map: Leaflet.Map, text: HTMLTextAreaElement, file: HTMLInputElement): void;
-  }
-
   /** Of protomaps-leaflet, whose own types are of modules. */
   var protomapsL: any;
   /** Of the pages of the API. */
   var SwaggerUIBundle: ((options: object) => void) & { presets: { apis: unknown } };
-
-  var hazemapDom: Dom;
-  var hazemap: Hazemap;
 }

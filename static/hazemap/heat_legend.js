@@ -1,16 +1,15 @@
 // The legend of the heat, under the map; the squares as released have their own.
-/** @type {Hazemap["heatLegend"]} */
-window.hazemap.heatLegend = (map, rate) => {
-  "use strict";
+import { colourStrip, make } from "./dom.js";
+import { BANDS, colour, shareOfBand } from "./heat_colours.js";
+import { length, rounded } from "./numbers.js";
 
-  const { BANDS, colour, shareOfBand } = globalThis.hazemapColours;
-  const { length, rounded } = globalThis.hazemapNumbers;
-  const { colourStrip, make } = globalThis.hazemapDom;
+/** @type {(map: L.Map, rate: number) => { show(chosen: Chosen, density: SmoothDensity, colours: Colour[]): void }} */
+export function heatLegend(map, rate) {
   const legend = make("aside", "legend heat-legend");
   legend.setAttribute("aria-label", "Legend of the heat");
   map.getContainer().closest(".map-ground")?.after(legend);
 
-  /** @type {ReturnType<Hazemap["heatLegend"]>["show"]} */
+  /** @type {(chosen: Chosen, density: SmoothDensity, colours: Colour[]) => void} */
   function show({ layer, scale }, density, colours) {
     const released = /** @type {HTMLElement | null} */ (document.querySelector(".legend:not(.heat-legend)"));
     if (released) released.hidden = layer !== "cells";
@@ -49,4 +48,4 @@ window.hazemap.heatLegend = (map, rate) => {
   }
 
   return { show };
-};
+}

@@ -1,10 +1,14 @@
 // The heat of a map: one picture over its region, below everything else that is drawn.
 // name: of its pane.
-/** @type {Hazemap["heatPicture"]} */
-window.hazemap.heatPicture = (map, region, side, name) => {
-  "use strict";
+import { bandShare, colour, fade, share } from "./heat_colours.js";
 
-  const { bandShare, colour, fade, share } = globalThis.hazemapColours;
+/**
+ * @param {L.Map} map
+ * @param {Box} region
+ * @param {number} side
+ * @param {string} name
+ */
+export function heatPicture(map, region, side, name) {
   const BLANK = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
   const [west, south, east, north] = region;
   const pane = map.createPane(name);
@@ -14,8 +18,8 @@ window.hazemap.heatPicture = (map, region, side, name) => {
     pane: name, className: "heat", interactive: false, alt: "",
   }).addTo(map);
 
-  // density: as hazemapDensity smoothed it; colours: of the ramp.
-  /** @type {ReturnType<Hazemap["heatPicture"]>["draw"]} */
+  // density: as `densityOf` smoothed it; colours: of the ramp.
+  /** @type {(density: SmoothDensity, chosen: Chosen, colours: Colour[]) => void} */
   function draw(density, { layer, scale, opacity }, colours) {
     const isSure = layer === "sure";
     paint(opacity, (pixel) => {
@@ -27,7 +31,7 @@ window.hazemap.heatPicture = (map, region, side, name) => {
   }
 
   // colourAt: [red, green, blue, alpha] of a pixel, or null where nothing is drawn.
-  /** @type {ReturnType<Hazemap["heatPicture"]>["paint"]} */
+  /** @type {(opacity: number, colourAt: (pixel: number) => number[] | null) => void} */
   function paint(opacity, colourAt) {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = side;
@@ -43,4 +47,4 @@ window.hazemap.heatPicture = (map, region, side, name) => {
   }
 
   return { draw, paint, pane };
-};
+}

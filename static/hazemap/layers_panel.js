@@ -1,12 +1,16 @@
 // The panel in which a reader chooses what a map shows. It sets the view (view.js) and follows it.
 // layers: [value, words] of what there is to show; none where that is chosen elsewhere.
-/** @type {Hazemap["layersPanel"]} */
-window.hazemap.layersPanel = (map, view, content, layers) => {
-  "use strict";
+import { addControl, make } from "./dom.js";
+import { length } from "./numbers.js";
 
+/**
+ * @param {L.Map} map
+ * @param {View} view
+ * @param {Pick<HeatContent, "palettes" | "width">} content
+ * @param {[value: string, words: string][]} layers
+ */
+export function layersPanel(map, view, content, layers) {
   const { palettes } = content;
-  const { length } = globalThis.hazemapNumbers;
-  const { addControl, make } = globalThis.hazemapDom;
   /** @type {(() => void)[]} */
   const shown = []; // functions that put what is chosen into the fields
 
@@ -76,4 +80,4 @@ window.hazemap.layersPanel = (map, view, content, layers) => {
     shown.push(show);
     show();
   }
-};
+}

@@ -1,8 +1,6 @@
-// Maps do not glide where the reader asked for less motion. It stands before the first map is made.
-(() => {
-  "use strict";
+// Maps do not glide where the reader asked for less motion. Imported before the first map is made.
 
-  if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const { panBy } = L.Map.prototype;
   L.Map.mergeOptions({ fadeAnimation: false, inertia: false, markerZoomAnimation: false, zoomAnimation: false });
   L.Map.include({
@@ -11,4 +9,4 @@
       return panBy.call(this, offset, { ...options, animate: false });
     },
   });
-})();
+}

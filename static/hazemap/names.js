@@ -1,9 +1,9 @@
 // Names on a map: countries where they are large enough, places by population, none over another or over a sign.
-/** @type {Hazemap["nameLayer"]} */
-window.hazemap.nameLayer = (map) => {
-  "use strict";
+import { addControl, button, make } from "./dom.js";
+import { textMarker } from "./text_marker.js";
 
-  const { addControl, button, make } = globalThis.hazemapDom;
+/** @type {(map: L.Map) => NameLayer} */
+export function nameLayer(map) {
   const HEIGHT = 30; // pixels, with some air
   const WIDTH_PER_LETTER = 7;
   const AROUND_SIGN = 3; // pixels
@@ -111,7 +111,7 @@ window.hazemap.nameLayer = (map) => {
 
   /** @type {(named: Place, className: string) => void} */
   function write({ name, lat, lon }, className) {
-    layer.addLayer(window.hazemap.textMarker([lat, lon], name, className, "names"));
+    layer.addLayer(textMarker([lat, lon], name, className, "names"));
   }
 
   /** @type {(named: Place, className: string) => Pixels} */
@@ -148,4 +148,4 @@ window.hazemap.nameLayer = (map) => {
     bar.append(toggle);
     addControl(map, bar, "topright");
   }
-};
+}

@@ -1,12 +1,14 @@
 // The form of a new dataset: fields of one relation only, a word for each limit, an address made of the title, and
 // its region.
+import { regionPicker } from "./region.js";
+
 const form = /** @type {HTMLFormElement} */ (document.getElementById("new-dataset"));
 const title = /** @type {HTMLInputElement} */ (form.elements.namedItem("title"));
 const slug = /** @type {HTMLInputElement | null} */ (form.elements.namedItem("slug"));
 /** @type {Record<string, number>} */
 const strengths = JSON.parse(form.dataset.strengths ?? "{}");
 
-window.hazemap.regionPicker(form);
+regionPicker(form);
 for (const radio of form.querySelectorAll("[data-relation]")) radio.addEventListener("change", showRelation);
 for (const name of ["presence_limit", "record_limit", "radius_limit"]) sayStrength(name);
 if (slug) title.addEventListener("input", () => suggestAddress(slug));

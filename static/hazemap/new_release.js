@@ -1,15 +1,6 @@
-// The parts of a question that only some have: the map of its rectangle, or of what is gathered, and the filter
-// of methods. The cost is kept up to date by live_quote.js.
+// The parts of a question that only some have: its rectangle, and the filter of methods. The map is that of
+// new_release_map.js; the cost is kept up to date by live_quote.js.
 const form = /** @type {HTMLFormElement} */ (document.getElementById("release-form"));
-const { gathered } = form.dataset; // name of the text that zones or places are gathered in
-
-/** @type {(name: string) => void} */
-function gather(name) {
-  const text = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem(name));
-  const file = /** @type {HTMLInputElement} */ (form.elements.namedItem("file"));
-  const map = form.elements.namedItem("latitude") ? window.hazemap.placePicker(form) : window.hazemap.regionPicker(form);
-  window.hazemap.drawGathered(map, text, file);
-}
 
 // A rectangle is asked for of maps only.
 function showRectangle() {
@@ -51,6 +42,4 @@ function chooseMethod() {
 }
 
 if (document.getElementById("what-fits")) chooseMethod();
-if (gathered) gather(gathered);
-else if (document.getElementById("data-slice")) window.hazemap.regionPicker(form, "All of the region is asked about.");
 showRectangle();

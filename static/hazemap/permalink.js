@@ -1,13 +1,14 @@
 // Keeps what a map shows in the fragment of an address: of its own, or of the page of ours that frames it
 // (static/hazemap/share.js). A page of another website that frames it is told nothing.
-window.hazemap.linked = {}; // { view, areas } of a map that has them
-/** @type {Hazemap["permalink"]} */
-window.hazemap.permalink = (map) => {
-  "use strict";
+import { make } from "./dom.js";
+import { isView, read, write } from "./fragment.js";
 
-  const { isView, read, write } = globalThis.hazemapFragment;
-  const { make } = globalThis.hazemapDom;
-  const { view, areas } = window.hazemap.linked;
+/** @type {{ view?: View, areas?: AreasOfReader }} */
+export const linked = {}; // of a map that has them
+
+/** @type {(map: L.Map) => void} */
+export function permalink(map) {
+  const { view, areas } = linked;
   const QUIET = 250; // milliseconds without a change, after which the address follows
   /** @type {Record<string, string | number>} */
   const usual = { ...view?.chosen() };
@@ -108,4 +109,4 @@ window.hazemap.permalink = (map) => {
       return null; // of another website: it cannot be looked at
     }
   }
-};
+}

@@ -1,12 +1,11 @@
 // A place on a map and in the two number boxes of a form, which hold it (templates/releases/place_boxes.html).
-// A classic script beside form_map.js, whose map it is.
-/** @type {Hazemap["placePicker"]} */
-window.hazemap.placePicker = (form) => {
-  "use strict";
+import { formMap } from "./form_map.js";
 
+/** @type {(form: HTMLFormElement) => L.Map} */
+export function placePicker(form) {
   const latitude = /** @type {HTMLInputElement} */ (form.elements.namedItem("latitude"));
   const longitude = /** @type {HTMLInputElement} */ (form.elements.namedItem("longitude"));
-  const { map, bounds, ground, news } = window.hazemap.formMap({ shown: showAll });
+  const { map, bounds, ground, news } = formMap({ shown: showAll });
   const [west, south, east, north] = /** @type {Box} */ (bounds); // a place is asked for in a dataset's region
   const chosen = L.circleMarker([0, 0], { className: "chosen-point", radius: 7, interactive: false });
   const KEEP_DIGITS = 6;
@@ -41,4 +40,4 @@ window.hazemap.placePicker = (form) => {
     if (!ground.clientWidth) return; // no zoom fits into nothing
     map.fitBounds([[south, west], [north, east]], { padding: [40, 40] });
   }
-};
+}

@@ -1,11 +1,10 @@
 // A text box with the list of places that it may mean, by ARIA's combobox pattern.
 // `find` gives the places of a text, or null without an answer; `choose` is told of one and says what it did.
 // `status`: an element for what is said, else one below the box.
-/** @type {Hazemap["placeList"]} */
-window.hazemap.placeList = (input, search) => {
-  "use strict";
+import { make } from "./dom.js";
 
-  const { make } = globalThis.hazemapDom;
+/** @type {(input: HTMLInputElement, search: PlaceSearch) => void} */
+export function placeList(input, search) {
   const { find, choose, status = make("p", "place-status") } = search;
   const SHORTEST = 2; // bytes: one letter that is not Latin is enough
   const WAIT = 150; // milliseconds after a letter
@@ -136,4 +135,4 @@ window.hazemap.placeList = (input, search) => {
     input.value = place.area ? `${place.name}, ${place.area}` : place.name;
     status.textContent = choose(place);
   }
-};
+}

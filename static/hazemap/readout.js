@@ -1,10 +1,10 @@
 // What is said of the place under the pointer, or in the middle of a map that arrow keys move.
 // `linesAt`: elements for a place {lat, lng}, or null.
-/** @type {Hazemap["readout"]} */
-window.hazemap.readout = (map, linesAt) => {
-  "use strict";
+import { make } from "./dom.js";
+import { length, percent, roundedUp, withError } from "./numbers.js";
 
-  const { make } = globalThis.hazemapDom;
+/** @type {(map: L.Map, linesAt: (place: L.LatLng) => HTMLElement[] | null) => { refresh(): void }} */
+export function addReadout(map, linesAt) {
   const element = map.getContainer();
   const box = make("div", "readout");
   const spoken = make("p", "spoken"); // what is read by keys, said aloud
@@ -44,17 +44,13 @@ window.hazemap.readout = (map, linesAt) => {
   }
 
   return { refresh: () => show(at) };
-};
+}
 
 // The density of people at a pixel, with its error and share, as the lines of the readout. `where`: in words.
-/** @type {Hazemap["densityLines"]} */
-window.hazemap.densityLines = (density, pixel, where) => {
-  "use strict";
-
-  const { length, percent, roundedUp } = globalThis.hazemapNumbers;
-  const { make } = globalThis.hazemapDom;
+/** @type {(density: SmoothDensity, pixel: number, where: string) => HTMLElement[]} */
+export function densityLines(density, pixel, where) {
   const value = Math.max(density.value(pixel), 0);
-  const line = window.hazemap.readoutLine(where, window.hazemap.densityWords(density, pixel));
+  const line = readoutLine(where, densityWords(density, pixel));
   if (!density.isClear(pixel)) {
     const limit = density.limit(pixel);
     return limit === null ? [line] : [line, make("span", "", `${roundedUp(limit)} people per km² would be drawn 19 times in 20`)];
@@ -63,26 +59,20 @@ window.hazemap.densityLines = (density, pixel, where) => {
   const share = value <= density.total ? `${percent(value / density.total)} of all per km²; ` : "";
   const told = `${share}± holds ${density.isBound ? "at least " : ""}19 of 20 places shown; smoothed over ${length(density.width)}`;
   return [line, make("span", "", told)];
-};
+}
 
 // The same in a few words, on every page: the interval is that of places chosen for being clear.
-/** @type {Hazemap["densityWords"]} */
-window.hazemap.densityWords = (density, pixel) => {
-  "use strict";
-
-  const { withError } = globalThis.hazemapNumbers;
+/** @type {(density: SmoothDensity, pixel: number) => string} */
+export function densityWords(density, pixel) {
   if (!density.isClear(pixel)) return "Not clearly above zero";
   return `${withError(density.value(pixel), density.reach * density.error(pixel))} people per km²`;
-};
+}
 
 // "Hoboken: 12 ± 3 people", the name above the number.
-/** @type {Hazemap["readoutLine"]} */
-window.hazemap.readoutLine = (name, number) => {
-  "use strict";
-
-  const { make } = globalThis.hazemapDom;
+/** @type {(name: string, number: string) => HTMLElement} */
+export function readoutLine(name, number) {
   const line = make("b");
   if (name) line.append(make("small", "", `${name}: `));
   line.append(number);
   return line;
-};
+}

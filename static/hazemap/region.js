@@ -1,13 +1,14 @@
 // A rectangle on a map and in the number boxes of a form, kept equal (templates/parts/region.html).
-// A classic script beside form_map.js, whose map it is. `meaning`: of no rectangle, if it has one.
-/** @type {Hazemap["regionPicker"]} */
-window.hazemap.regionPicker = (form, meaning) => {
-  "use strict";
+// `meaning`: of no rectangle, if it has one.
+import { formMap } from "./form_map.js";
+import { number } from "./numbers.js";
 
+/** @type {(form: HTMLFormElement, meaning?: string) => L.Map} */
+export function regionPicker(form, meaning) {
   const boxes = ["west", "south", "east", "north"].map(
     (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name)),
   );
-  const { map, bounds, ground, news } = window.hazemap.formMap({ found: goTo, shown: showAll });
+  const { map, bounds, ground, news } = formMap({ found: goTo, shown: showAll });
   const size = /** @type {HTMLElement} */ (document.getElementById("region-size"));
   const drawButton = /** @type {HTMLButtonElement} */ (document.getElementById("draw"));
   const viewButton = /** @type {HTMLButtonElement} */ (document.getElementById("use-view"));
@@ -196,7 +197,7 @@ window.hazemap.regionPicker = (form, meaning) => {
     const radians = Math.PI / 180;
     const high = (north - south) * radians * EARTH_KM;
     const wide = (east - west) * radians * EARTH_KM * Math.cos(((south + north) / 2) * radians);
-    const km = (/** @type {number} */ value) => globalThis.hazemapNumbers.number(value, value < 10 ? 1 : 0);
+    const km = (/** @type {number} */ value) => number(value, value < 10 ? 1 : 0);
     return `About ${km(wide)} × ${km(high)} km.`;
   }
 
@@ -313,4 +314,4 @@ window.hazemap.regionPicker = (form, meaning) => {
     const further = replaced ? "Undo brings the last box back." : "Change it as you like.";
     return `The map shows ${name}; a box was put around it. ${size.textContent} ${further}`;
   }
-};
+}

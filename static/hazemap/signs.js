@@ -1,9 +1,9 @@
 // Signs on a map, none over another: those that come first stay, others are shortened or left out, and the closer one
 // looks the more there is room for.
-/** @type {Hazemap["signs"]} */
-window.hazemap.signs = (map, pane) => {
-  "use strict";
+import { textMarker } from "./text_marker.js";
 
+/** @type {(map: L.Map, pane: string) => { show(signs: Sign[]): void }} */
+export function signLayer(map, pane) {
   const AIR = 2; // pixels around each
   const BESIDE = 9; // pixels: a centre's sign begins so far to its right (map.css)
   const layer = L.layerGroup().addTo(map);
@@ -18,7 +18,7 @@ window.hazemap.signs = (map, pane) => {
     const taken = [];
     for (const sign of signs) {
       for (const text of new Set([sign.text, sign.short])) {
-        const marker = window.hazemap.textMarker(sign.point, text, sign.className, pane);
+        const marker = textMarker(sign.point, text, sign.className, pane);
         layer.addLayer(marker);
         const box = room(marker, sign.className);
         const isFree = !taken.some((other) => overlap(box, other));
@@ -52,4 +52,4 @@ window.hazemap.signs = (map, pane) => {
   }
 
   return { show };
-};
+}

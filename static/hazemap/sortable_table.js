@@ -1,11 +1,16 @@
 // A table that its heads sort, by pointer and by keyboard. The first column names a row and sorts as text.
 // columns: {name, title, words}, the words of a row's cell; sortedBy: a column's name and 1 or -1; remove: what a
 // button in each row does, if there is one.
-/** @type {Hazemap["sortableTable"]} */
-window.hazemap.sortableTable = (caption, columns, sortedBy, remove) => {
-  "use strict";
+import { button, make } from "./dom.js";
 
-  const { button, make } = globalThis.hazemapDom;
+/**
+ * @param {string} caption
+ * @param {Column[]} columns
+ * @param {[name: string, direction: Direction]} sortedBy
+ * @param {(row: Row) => void} [remove]
+ * @returns {SortableTable}
+ */
+export function sortableTable(caption, columns, sortedBy, remove) {
   const table = make("table");
   let [key, direction] = sortedBy;
   /** @type {Row[]} */
@@ -68,4 +73,4 @@ window.hazemap.sortableTable = (caption, columns, sortedBy, remove) => {
   }
 
   return { element: table, rows: () => rows, show };
-};
+}

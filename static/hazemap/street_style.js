@@ -1,9 +1,8 @@
 // How vector tiles of streets look: rules of protomaps-leaflet, in the colours of map.css.
-// A classic script behind protomaps-leaflet.js and basemap.js.
-/** @type {Hazemap["streetStyle"]} */
-window.hazemap.streetStyle = (element) => {
-  "use strict";
+// That one is a classic script, which stands before.
 
+/** @type {(element: HTMLElement) => { ground: object[]; names: object[] }} */
+export function streetStyle(element) {
   /** @typedef {{ props: Record<string, any> }} Feature */
   const style = getComputedStyle(element);
   /** @type {(name: string) => string} */
@@ -89,4 +88,4 @@ window.hazemap.streetStyle = (element) => {
   function letters(fill, font) {
     return { labelProps: ["name:en", "name"], fill, font, stroke: colour("name-halo"), width: 2, lineHeight: 1.2 };
   }
-};
+}

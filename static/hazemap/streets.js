@@ -1,9 +1,9 @@
 // Streets between the ground and what was released: tiles of a file of ours, or of another host.
-// A classic script behind basemap.js, which made `window.hazemap`, and before the map that shows them.
-/** @type {NonNullable<Hazemap["streets"]>} */
-window.hazemap.streets = (map, names) => {
-  "use strict";
+// Where vector tiles are shown, the classic script protomaps-leaflet.js stands before.
+import { streetStyle } from "./street_style.js";
 
+/** @type {(map: L.Map, names: NameLayer) => { isLettered: boolean }} */
+export function addStreets(map, names) {
   const ABOVE_GROUND = 155; // panes: the ground is at 150, cells and heat at 400, our place names at 620
   const STREET_NAMES = 615;
   const DARK = matchMedia("screen and (prefers-color-scheme: dark)");
@@ -54,7 +54,7 @@ window.hazemap.streets = (map, names) => {
 
   /** @type {(layer: Extract<StreetLayer, { bounds: Box }>, pane: string) => void} */
   function vector({ address, bounds, zooms: [coarsest, finest] }, pane) {
-    const style = () => hazemap.streetStyle(map.getContainer());
+    const style = () => streetStyle(map.getContainer());
     const shared = { url: address, maxDataZoom: finest, attribution: "", lang: "en" };
     const namesPane = `${pane}-names`;
     addPane(namesPane, STREET_NAMES);
@@ -82,4 +82,4 @@ window.hazemap.streets = (map, names) => {
   function box([west, south, east, north]) {
     return L.latLngBounds([[south, west], [north, east]]);
   }
-};
+}

@@ -1,12 +1,17 @@
 // Areas that a reader draws or pastes on a released map, and the people in them (static/hazemap/areas.js).
 // Everything is computed here: nothing is asked of a server, and it costs no budget.
 // measure: what is told of an area, as `peopleIn` below; also: maps beside this one that show the areas, too.
-/** @type {Hazemap["sums"]} */
-window.hazemap.sums = (map, measure, also) => {
-  "use strict";
+import { areaDrawing } from "./area_drawing.js";
+import { boxRing, holds, read, sum } from "./areas.js";
+import { csvText } from "./csv.js";
+import { districtFiles } from "./district_files.js";
+import { addControl, button, make } from "./dom.js";
+import { percent, withError } from "./numbers.js";
+import { readoutLine } from "./readout.js";
+import { sortableTable } from "./sortable_table.js";
 
-  const { boxRing, holds, read } = globalThis.hazemapAreas;
-  const { addControl, button, make } = globalThis.hazemapDom;
+/** @type {(map: L.Map, measure: Measure, also: L.Map[]) => AreasOfReader} */
+export function areaSums(map, measure, also) {
   const LEAST = 1e-3; // of an area, or of the map: what both have in common
   const maps = [map, ...also];
   /** @type {(Row & Area & { given: string, file: string, outlines: L.Polygon[] })[]} */
@@ -18,9 +23,9 @@ window.hazemap.sums = (map, measure, also) => {
   const news = make("p", "told");
   const problem = make("p", "problem");
   const text = make("textarea");
-  const table = window.hazemap.sortableTable(measure.caption, measure.columns, measure.sortedBy, removeOne);
-  const drawing = window.hazemap.areaDrawing(map, addRing);
-  const files = window.hazemap.districtFiles((areas, title) => tried(() => add(areas, title)), refuse);
+  const table = sortableTable(measure.caption, measure.columns, measure.sortedBy, removeOne);
+  const drawing = areaDrawing(map, addRing);
+  const files = districtFiles((areas, title) => tried(() => add(areas, title)), refuse);
   const actions = make("p");
   const undoing = button("Undo", undo);
   const csv = button("CSV", download);
@@ -180,7 +185,7 @@ window.hazemap.sums = (map, measure, also) => {
   }
 
   function download() {
-    const lines = globalThis.hazemapCsv(measure.csvHead, table.rows().map(measure.csvRow));
+    const lines = csvText(measure.csvHead, table.rows().map(measure.csvRow));
     const file = new Blob([lines], { type: "text/csv" });
     const link = make("a");
     link.href = URL.createObjectURL(file);
@@ -195,19 +200,15 @@ window.hazemap.sums = (map, measure, also) => {
     const near = found.filter(({ outlines }) => outlines[0].getBounds().contains(point));
     const around = near.filter((area) => holds(measure.region, area, point));
     const area = around.sort((one, other) => measure.size(one) - measure.size(other))[0];
-    return area ? [window.hazemap.readoutLine(area.name, measure.words(area))] : [];
+    return area ? [readoutLine(area.name, measure.words(area))] : [];
   }
 
   return { all: () => found.map(({ given, polygons }) => ({ name: given, polygons })), linesAt, replace };
-};
+}
 
 // What a released map tells of an area: its people with their error, and their share of all.
-/** @type {Hazemap["peopleIn"]} */
-window.hazemap.peopleIn = (content) => {
-  "use strict";
-
-  const { sum } = globalThis.hazemapAreas;
-  const { percent, withError } = globalThis.hazemapNumbers;
+/** @type {(content: HeatContent) => Measure} */
+export function peopleIn(content) {
   const WITHIN = 2; // standard errors to either side
   /** @type {(area: Row) => string} */
   const people = ({ value, error }) => withError(value, WITHIN * error);
@@ -233,4 +234,4 @@ window.hazemap.peopleIn = (content) => {
     csvHead: ["area", "people", "within", "share"],
     csvRow: ({ name, value, error, share }) => [name, value, WITHIN * error, share],
   };
-};
+}

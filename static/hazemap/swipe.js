@@ -1,10 +1,9 @@
 // A line across a map: one picture shows to its left, the other to its right. It moves by pointer, touch and keys.
 // panes: of both pictures; names: of both maps, beside the line.
-/** @type {Hazemap["swipe"]} */
-window.hazemap.swipe = (map, panes, names) => {
-  "use strict";
+import { make } from "./dom.js";
 
-  const { make } = globalThis.hazemapDom;
+/** @type {(map: L.Map, panes: HTMLElement[], names: string[]) => { show(isShown: boolean): void }} */
+export function addSwipe(map, panes, names) {
   /** @type {Record<string, number>} */
   const STEPS = { ArrowLeft: -2, ArrowDown: -2, ArrowRight: 2, ArrowUp: 2, PageDown: -10, PageUp: 10, Home: -100, End: 100 };
   const line = make("div", "swipe");
@@ -80,4 +79,4 @@ window.hazemap.swipe = (map, panes, names) => {
   }
 
   return { show };
-};
+}

@@ -1,10 +1,8 @@
 // What a reader chose of a map, and who is told when it changes: the panel sets it, the drawing follows it.
 // Pure: tests run it in node.
 // allowed: by name the words there are, or the least and the largest number.
-/** @type {MakeView} */
-globalThis.hazemapView = (first, allowed) => {
-  "use strict";
-
+/** @type {(first: Chosen, allowed: Allowed) => View} */
+export function makeView(first, allowed) {
   const chosen = { ...first };
   /** @type {Changed[]} */
   const listeners = [];
@@ -34,22 +32,24 @@ globalThis.hazemapView = (first, allowed) => {
     chosen: () => ({ ...chosen }),
     onChange: (/** @type {Changed} */ listener) => listeners.push(listener),
   };
-};
+}
 
 // The view of a map with heat: what there is to choose, and what is shown at first.
-/** @type {MakeMapView} */
-globalThis.hazemapMapView = (content, choices) => {
-  "use strict";
-
+/**
+ * @param {Pick<HeatContent, "palettes" | "width">} content
+ * @param {Partial<Record<"layer" | "shows", string[]>>} choices
+ * @returns {View}
+ */
+export function makeMapView(content, choices) {
   const { palettes, width } = content;
   const WIDTH_RANGE = 4; // narrowest and widest, in the usual one
   const words = { ...choices, palette: Object.keys(palettes), scale: ["log", "linear"] };
   const usual = Object.fromEntries(Object.entries(words).map(([name, [first]]) => [name, first]));
   const first = /** @type {Chosen} */ (/** @type {unknown} */ ({ layer: "heat", ...usual, width, opacity: 0.9 }));
-  return globalThis.hazemapView(first, {
+  return makeView(first, {
     words,
     numbers: {
       width: [Math.max(Math.round(width / WIDTH_RANGE), 1), Math.round(width * WIDTH_RANGE)], opacity: [0.2, 1],
     },
   });
-};
+}

@@ -23,6 +23,7 @@ NO_HTML = {
     "basemap",
     "basemap-tile",
     "ground",
+    "map-script",
     "places",
     "place-search",
     "upload",

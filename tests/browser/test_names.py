@@ -1,14 +1,12 @@
 """Names on a map of its own, as in a file: clear of signs, and searched without a server."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
-from django.contrib.staticfiles import finders
 from django.utils.html import json_script
 
 from heatmaps.maps.document import frame
-from heatmaps.maps.scripts import DRAWER, SCRIPTS
+from heatmaps.maps.scripts import LEAFLET, RELEASED_MAP, asset, script_of
 from heatmaps.maps.zones import zone_parts
 from mechanisms.results.zones import Zone, Zones, ZoneShares
 from mechanisms.space.geojson import PER_DEGREE
@@ -58,14 +56,10 @@ def document():
     )
     parts = zone_parts(shares, NEW_YORK)
     style = asset("leaflet/leaflet.css") + asset("hazemap/map.css")
-    script = "\n".join(map(asset, (*SCRIPTS, DRAWER)))
+    script = "\n".join([asset(LEAFLET), script_of(RELEASED_MAP)])
     data = json_script(parts.data, "released-map")
     ground = f'<main class="map-ground">{frame().body}</main>{data}'
     return f'<style>{style}</style><body class="map-document">{ground}<script>{script}</script>'
-
-
-def asset(name):
-    return Path(finders.find(name)).read_text("utf-8")
 
 
 def test_signs_never_overlap_and_more_appear_as_one_zooms_in(page):

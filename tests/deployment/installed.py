@@ -90,6 +90,7 @@ def used(ask, folder):
         "state": str(credentials.parent),
         "picture": ask(f"{address}heatmap.png")[:8].hex(),
         "style": len(ask("/static/hazemap/hazemap.css")),
+        "map": len(ask("/scripts/released_map.js")),
         "streets": len(ask("/static/protomaps-leaflet.js")),
         "sealing": len(ask("/static/hpke/core/mod.js")),
     }

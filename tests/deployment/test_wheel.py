@@ -100,7 +100,7 @@ def test_it_serves_and_releases_without_a_network(minor, programs_for, place):
     assert told["offline"] > 16 * 16
     assert json.loads(told["health"]) == {"status": "ok"}
     assert told["picture"] == PNG
-    assert min(told[name] for name in ("style", "streets", "sealing")) > 500
+    assert min(told[name] for name in ("style", "map", "streets", "sealing")) > 500
     assert told["code"] == 0
     assert Path(told["state"]) == folder / "data" / "hazemap"
     assert f"sign in with: {told['state']}/credentials" in told["output"]

@@ -71,7 +71,7 @@ def test_it_escapes_what_people_typed():
 
 @pytest.mark.parametrize("piece", ["</script >", "</SCRIPT", "<!-- x", "a\r\nb"])
 def test_it_refuses_a_script_that_would_not_stay_in_its_element(monkeypatch, piece):
-    monkeypatch.setattr(html, "_asset", lambda name: piece)
+    monkeypatch.setattr(html, "asset", lambda name: piece)
     with pytest.raises(ValueError, match="would not stay"):
         written(".html", make_released())
 

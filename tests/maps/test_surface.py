@@ -38,8 +38,8 @@ def by_script(squares, widths):
     found = evaluated(
         ["surface.js"],
         "(({ squares, columns, rows, widths, rate }) => {"
-        " const found = hazemapSurface.smooth(squares, columns, rows, widths);"
-        " return [[...found.values], [...found.errors], hazemapSurface.threshold(found, rate)]; })(given)",
+        " const found = surface.smooth(squares, columns, rows, widths);"
+        " return [[...found.values], [...found.errors], surface.threshold(found, rate)]; })(given)",
         {"squares": given, "columns": COLUMNS, "rows": ROWS, "widths": widths, "rate": RATE},
     )
     shape = (len(ROWS), len(COLUMNS))
@@ -68,8 +68,8 @@ def test_the_picture_is_that_of_the_page(dark):
     shown = evaluated(
         ["surface.js", "density.js", "heat_colours.js"],
         "(({ content, dark }) => {"
-        " const { side, smoothed } = hazemapDensity(content);"
-        " const { colour, fade, ramp, share } = hazemapColours;"
+        " const { side, smoothed } = density.densityOf(content);"
+        " const { colour, fade, ramp, share } = heat_colours;"
         " const found = smoothed(content.width);"
         " const colours = ramp(Object.values(content.palettes)[0], dark);"
         " return Array.from({ length: side * side }, (_, pixel) => found.isClear(pixel)"

@@ -61,6 +61,7 @@ PAGES = {
     "favicon.ico": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
     "help": Page(GET=OPEN, POST=(NOT_SO,) * 6),
     "help-topic": Page(GET=OPEN, POST=(NOT_SO,) * 6, about=("=budget",)),
+    "map-script": Page(GET=OPEN, POST=(NOT_SO,) * 6, about=("=released_map.js",)),
     "help-mechanisms": Page(GET=ALL),
     # Everybody's where it is built; in these tests none is.
     "manual": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),

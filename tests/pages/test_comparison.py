@@ -94,7 +94,7 @@ def test_the_page_says_what_differs_and_names_the_maps_by_it(client_of, pair, as
     assert "Only the ground" not in page
     document = text(client_of("analyst"), "release-comparison-map", one, other)
     assert document.count('"function": "compare"') == 1
-    assert document.count("released_map.js") == 1
+    assert document.count("/scripts/compared_maps.js") == 1
     assert "<script nonce=" not in document
     month, stronger = ask(dataset, since="2001-02-01", until="2001-03-01"), ask(dataset, epsilon="0.4")
     page = text(client_of("analyst"), "release-comparison", month, stronger)

@@ -229,7 +229,7 @@ def test_it_loads_scripts_and_styles_of_our_own_origin_only(page):
     loaded = re.findall(r'<(?:script|link)[^>]+(?:src|href)="([^"]+)"', page)
 
     assert loaded
-    assert all(address.startswith("/static/") for address in loaded)
+    assert all(address.startswith(("/static/", "/scripts/")) for address in loaded)
     assert "//cdn" not in page
     assert "https://" not in page
 

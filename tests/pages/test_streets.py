@@ -16,6 +16,14 @@ HOST = "tiles.example.org"
 PICTURE = b"\x89PNG picture"
 
 
+# Pages with a map, and the script that draws it.
+MAPS = {
+    "release-map": "released_map.js",
+    "release-new": "new_release_map.js",
+    "dataset-new": "new_dataset.js",
+}
+
+
 class Layers(HTMLParser):
     """What maps of a page are told, and the scripts that draw it."""
 
@@ -61,7 +69,7 @@ def drawer(monkeypatch):
 
 
 def test_a_map_without_settings_has_none(client_of, addresses):
-    for name in ("release-map", "release-new", "dataset-new"):
+    for name in MAPS:
         page = Layers(client_of("steward").get(addresses[name]))
         assert page.layers == []
         assert not [script for script in page.scripts if "streets" in script or "protomaps" in script]
@@ -69,7 +77,7 @@ def test_a_map_without_settings_has_none(client_of, addresses):
 
 def test_streets_of_a_file_lie_under_every_map(client_of, addresses, basemap, drawer):
     basemap(kind="mvt", metadata={"attribution": "<a href='x'>©&nbsp;Somebody</a> <b>and</b> others"})
-    for name in ("release-map", "release-new", "dataset-new"):
+    for name, entry in MAPS.items():
         answer = client_of("steward").get(addresses[name])
         page = Layers(answer)
         (layer,) = page.layers
@@ -77,7 +85,7 @@ def test_streets_of_a_file_lie_under_every_map(client_of, addresses, basemap, dr
         assert layer["attribution"] == "Streets: © Somebody and others"
         assert layer["address"].startswith(reverse("basemap") + "?")
         drawers = [script.rsplit("/", 1)[1] for script in page.scripts]
-        assert drawers.index("basemap.js") < drawers.index("protomaps-leaflet.js")
+        assert drawers.index("leaflet.js") < drawers.index("protomaps-leaflet.js") < drawers.index(entry)
         assert directives(answer)["img-src"] == "'self' data:"
 
 
@@ -133,7 +141,7 @@ def test_a_map_without_its_file_is_a_map(client_of, addresses, basemap, settings
 def test_another_host_is_asked_by_members_alone_and_said(client_of, addresses, published, people, tiles):
     tiles()
     publication.set_public(people["steward"], published, public=True)
-    for name in ("release-map", "release-new", "dataset-new"):
+    for name in MAPS:
         answer = client_of("steward").get(addresses[name])
         (layer,) = Layers(answer).layers
         assert (layer["kind"], layer["attribution"]) == ("tiles", "© Example")

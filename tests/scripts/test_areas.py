@@ -33,7 +33,7 @@ HOLE = [[10.3, 50.4], [10.5, 50.4], [10.45, 50.8], [10.3, 50.4]]
 def sums(content, areas):
     return evaluated(
         ["areas.js"],
-        "given.areas.map((area) => hazemapAreas.sum(given.content, area))",
+        "given.areas.map((area) => areas.sum(given.content, area))",
         {"content": content, "areas": areas},
     )
 
@@ -74,7 +74,7 @@ def test_a_place_is_in_an_area_by_the_even_odd_rule():
     points = [(10.5, 50.9), (10.42, 50.5), (10.2, 50.9), (10.9, 50.2)]
     held = evaluated(
         ["areas.js"],
-        "given.points.map(([lng, lat]) => hazemapAreas.holds(given.region, given.area, { lat, lng }))",
+        "given.points.map(([lng, lat]) => areas.holds(given.region, given.area, { lat, lng }))",
         {"region": CONTENT["region"], "area": {"polygons": [[RING, HOLE]]}, "points": points},
     )
     assert held == [True, False, False, False]
@@ -148,7 +148,7 @@ def test_a_part_has_never_more_than_all_people():
 def read(text):
     return evaluated(
         ["areas.js"],
-        "(() => { try { return hazemapAreas.read(given); } catch (error) { return error.message; } })()",
+        "(() => { try { return areas.read(given); } catch (error) { return error.message; } })()",
         text,
     )
 
@@ -253,7 +253,7 @@ def any_box(random):
 
 def test_corners_that_were_set_become_closed_rings():
     """Of a box: two corners in any order. Of a polygon: at least three that are apart."""
-    expression = "[given.boxes.map(hazemapAreas.boxRing), given.polygons.map(hazemapAreas.polygonRing)]"
+    expression = "[given.boxes.map(areas.boxRing), given.polygons.map(areas.polygonRing)]"
     boxes, polygons = evaluated(
         ["areas.js"],
         expression,

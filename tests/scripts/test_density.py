@@ -25,14 +25,14 @@ CONTENT = {
     "rate": 0.05,
 }
 SMOOTHED = """(() => {
-  const { pixelAt, side, smoothed } = hazemapDensity(given);
-  const density = smoothed(100_000);
+  const { pixelAt, side, smoothed } = density.densityOf(given);
+  const people = smoothed(100_000);
   const pixels = Array.from({ length: side * side }, (_, pixel) => pixel);
   const told = Object.fromEntries(["value", "error", "sureness", "isClear"].map(
-    (name) => [name, pixels.map(density[name])]));
+    (name) => [name, pixels.map(people[name])]));
   const places = [[0, 70], [39.999, 50.001], [-0.01, 60], [40, 60], [20, 60]];
   const at = places.map(([lng, lat]) => pixelAt({ lat, lng }));
-  return { ...told, side, least: density.least, range: density.range, at };
+  return { ...told, side, least: people.least, range: people.range, at };
 })()"""
 
 
@@ -82,7 +82,7 @@ def test_undrawn_places_state_the_density_of_a_crowd_that_would_be_drawn():
     place = [(column + 0.5) / 256, (70 - math.degrees(math.atan(math.sinh(at)))) / 20]
     one = dict(zip(("x", "y"), ([int(share * 2**11)] for share in place), strict=True))
     expression = """(({ content, one, pixel }) => {
-      const at = (changes, width) => hazemapDensity({ ...content, ...changes }).smoothed(width);
+      const at = (changes, width) => density.densityOf({ ...content, ...changes }).smoothed(width);
       const squares = [{ level: 11, ...one, values: [1], deviations: [0] }];
       const spots = [9, 8, 7, 6, 5]; // level 3 and 4 of squares of 275 and 137.5 km
       const limits = [200_000, 80_000].map(
@@ -100,7 +100,7 @@ def test_undrawn_places_state_the_density_of_a_crowd_that_would_be_drawn():
 
 def test_colours_run_from_least_to_largest_and_fade_where_unsure():
     expression = """(() => {
-      const { BANDS, bandShare, colour, fade, ramp, share } = hazemapColours;
+      const { BANDS, bandShare, colour, fade, ramp, share } = heat_colours;
       const colours = ramp(["#000000", "#ff0000", "#ffffff"], false);
       return {
         count: colours.length,
@@ -125,14 +125,14 @@ def test_colours_run_from_least_to_largest_and_fade_where_unsure():
 
 
 def test_listeners_hear_of_what_changed_and_nothing_else():
-    expression = """(() => {
-      const view = hazemapView({ layer: "heat", width: 5 });
+    expression = """(({ makeView }) => {
+      const view = makeView({ layer: "heat", width: 5 });
       const heard = [];
       view.onChange((names) => heard.push([names, view.chosen()]));
       view.set({ width: 5 });
       view.set({ width: 6, layer: "heat", other: 1 });
       view.chosen().layer = "sure";
       return { heard, chosen: view.chosen() };
-    })()"""
+    })(view)"""
     after = {"layer": "heat", "width": 6}
     assert evaluated(["view.js"], expression, None) == {"heard": [[["width"], after]], "chosen": after}

@@ -22,21 +22,22 @@ REAL = pytest.mark.skipif("HAZEMAP_TEST_DATA" not in os.environ, reason="HAZEMAP
 # Of a map: whether a place is clear, or its limit and the true density there, of the people and of one alone;
 # and of places that are not drawn, how many are beyond the limit, all, and both where three people are near.
 CLEAR = """given.map(({ content, width, spot }) => {
-  const { pixelAt, smoothed } = hazemapDensity(content);
+  const { pixelAt, smoothed } = density.densityOf(content);
   return smoothed(width).isClear(pixelAt(spot));
 })"""
 LIMITS = """given.map(({ content, width, truth, one, spot }) => {
-  const { pixelAt, smoothed } = hazemapDensity(content);
-  const [density, pixel] = [smoothed(width), pixelAt(spot)];
-  const [all, alone] = [truth, one].map((squares) => hazemapDensity({ ...content, squares }).smoothed(width));
+  const { pixelAt, smoothed } = density.densityOf(content);
+  const [people, pixel] = [smoothed(width), pixelAt(spot)];
+  const [all, alone] = [truth, one].map(
+    (squares) => density.densityOf({ ...content, squares }).smoothed(width));
   const [counts, near] = [[0, 0, 0, 0], 1.2 * alone.value(pixel)]; // three people within a width
   for (let at = 0; at < 65536; at += 7) {
-    if (density.isClear(at)) continue;
-    const isBeyond = all.value(at) > density.limit(at);
+    if (people.isClear(at)) continue;
+    const isBeyond = all.value(at) > people.limit(at);
     const isNear = all.value(at) > near;
     counts[0] += isBeyond; counts[1] += 1; counts[2] += isNear && isBeyond; counts[3] += isNear;
   }
-  return { limit: density.limit(pixel), true: all.value(pixel), one: alone.value(pixel), counts };
+  return { limit: people.limit(pixel), true: all.value(pixel), one: alone.value(pixel), counts };
 })"""
 
 

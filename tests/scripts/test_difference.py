@@ -40,10 +40,10 @@ def densities(maps, frame, width):
     found = evaluated(
         SCRIPTS,
         "(({ maps, frame, width, rate }) => {"
-        " const lattices = maps.map((map) => hazemapDensity(map, frame));"
+        " const lattices = maps.map((map) => density.densityOf(map, frame));"
         " const size = lattices[0].side ** 2;"
         " const [one, other] = lattices.map((lattice) => lattice.smoothed(width));"
-        " const change = hazemapDifference.density(one, other, size, rate);"
+        " const change = difference.density(one, other, size, rate);"
         " const fourth = Array.from({ length: size / 16 },"
         "   (_, at) => 4 * (at % 64) + 2 + 256 * (4 * Math.floor(at / 64) + 2));"
         " const all = (read) => fourth.map(read);"
@@ -89,7 +89,7 @@ def test_what_changed_is_clear_and_what_did_not_is_not():
 
 
 def told(expression, given):
-    return evaluated(SCRIPTS, f"(({{ least, changes, areaOf }}) => {expression})(hazemapDifference)", given)
+    return evaluated(SCRIPTS, f"(({{ least, changes, areaOf }}) => {expression})(difference)", given)
 
 
 def test_the_least_clear_change_is_that_of_benjamini_and_hochberg():
@@ -103,9 +103,7 @@ def test_the_least_clear_change_is_that_of_benjamini_and_hochberg():
 
 def test_changes_chosen_for_being_clear_have_wider_intervals():
     """At the level that is left of the rate by their part of all; without a choice 2.1 standard errors."""
-    found = evaluated(
-        SCRIPTS, "given.map((shown) => hazemapDifference.reach(shown, 1000, 0.05))", [1000, 100, 0]
-    )
+    found = evaluated(SCRIPTS, "given.map((shown) => difference.reach(shown, 1000, 0.05))", [1000, 100, 0])
     assert found == pytest.approx([np.log(20) / 2**0.5, np.log(200) / 2**0.5, np.log(20_000) / 2**0.5])
 
 

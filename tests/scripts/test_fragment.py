@@ -26,7 +26,7 @@ def run(expression, given):
 
 def test_it_is_read_as_it_was_written_and_needs_no_escaping():
     text, back = run(
-        "(() => { const text = hazemapFragment.write(given); return [text, hazemapFragment.read(text)]; })()",
+        "(() => { const text = fragment.write(given); return [text, fragment.read(text)]; })()",
         VIEW,
     )
     assert back == VIEW
@@ -41,7 +41,7 @@ def test_what_is_too_long_for_an_address_is_not_written():
     corners = [[at / 1000, (at * 7919 % 1000) / 20] for at in range(3_000)]
     long = {"name": "coast", "polygons": [[[*corners, corners[0]]]]}
     short = {"name": "box", "polygons": [[RING]]}
-    expression = "given.map((areas) => hazemapFragment.write({ lat: 0, lon: 0, zoom: 1, chosen: {}, areas }))"
+    expression = "given.map((areas) => fragment.write({ lat: 0, lon: 0, zoom: 1, chosen: {}, areas }))"
     assert run(expression, [[long], [short] * 51]) == [None, None]
 
 
@@ -49,7 +49,7 @@ def test_what_is_too_long_for_an_address_is_not_written():
 def test_long_and_broken_names_are_cut_at_whole_characters(size):
     area = {"name": "\ud83d\ude00" * size + "\ud800", "polygons": [[RING]]}
     [name] = run(
-        "hazemapFragment.read(hazemapFragment.write({ lat: 0, lon: 0, zoom: 1, chosen: {}, areas: [given] }))"
+        "fragment.read(fragment.write({ lat: 0, lon: 0, zoom: 1, chosen: {}, areas: [given] }))"
         ".areas.map(({ name }) => name)",
         area,
     )
@@ -91,8 +91,7 @@ def test_nothing_else_is_read():
         f"map=0,0,1&areas={';'.join(['B,AAAAAA'] * 51)}",
     ]
     read = (
-        "given.map((text) => {"
-        " try { return hazemapFragment.read(text); } catch (error) { return error.message; } })"
+        "given.map((text) => { try { return fragment.read(text); } catch (error) { return error.message; } })"
     )
     fine, *refused = run(read, [good, *bad])
     assert fine["chosen"] == {"layer": "sure"}
@@ -103,7 +102,7 @@ def test_nothing_else_is_read():
 
 
 def test_other_fragments_of_a_page_are_left_alone():
-    assert run("given.map(hazemapFragment.isView)", ["content", "", "map", "map=1"]) == [
+    assert run("given.map(fragment.isView)", ["content", "", "map", "map=1"]) == [
         False,
         False,
         False,

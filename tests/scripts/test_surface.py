@@ -30,7 +30,7 @@ def smooth(squares, *, points=MIDDLES, widths=WIDTHS):
     found = evaluated(
         ["surface.js"],
         "(({ squares, points, widths }) => {"
-        " const found = hazemapSurface.smooth(squares, points, points, widths);"
+        " const found = surface.smooth(squares, points, points, widths);"
         " return { values: [...found.values], errors: [...found.errors] }; })(given)",
         {"squares": squares, "points": points, "widths": widths},
     )
@@ -107,14 +107,14 @@ def test_its_error_is_that_of_noise_and_of_unknown_places():
 
 def test_the_tail_is_that_of_the_normal_law():
     points = [-1.0, 0.0, 0.3, 1.0, 2.5, 2.999, 3.001, 4.0, 6.0, 12.0]
-    found = evaluated(["surface.js"], "given.map(hazemapSurface.upperTail)", points)
+    found = evaluated(["surface.js"], "given.map(surface.upperTail)", points)
     assert found[2:] == pytest.approx(norm.sf(points[2:]), rel=1e-6)
     assert found[:2] == [1, 1]  # what is not above zero is no candidate
 
 
 def test_what_is_shown_for_being_large_has_wider_intervals():
     """Against the normal law; of all places, shown or not, ± is the usual one."""
-    reach = "given.map(([some, all]) => hazemapSurface.reach(some, all, 0.05))"
+    reach = "given.map(([some, all]) => surface.reach(some, all, 0.05))"
     found = evaluated(["surface.js"], reach, COUNTS)
     assert found == pytest.approx([norm.isf(0.05 * some / places / 2) for some, places in COUNTS])
     assert found[0] == pytest.approx(1.96, abs=1e-3)
@@ -126,7 +126,7 @@ COUNTS = [[100, 100], [20, 100], [1, 65_536]]
 def threshold(ratios):
     found = evaluated(
         ["surface.js"],
-        "hazemapSurface.threshold({ values: given, errors: given.map(() => 1) }, 0.05)",
+        "surface.threshold({ values: given, errors: given.map(() => 1) }, 0.05)",
         ratios,
     )
     return np.inf if found is None else found
@@ -216,14 +216,14 @@ def shown_of(contents, true):
         ["surface.js"],
         "given.maps.map(({ squares, widths, rate }) => {"
         " const points = Float64Array.from({ length: 256 }, (_, index) => (index + 0.5) / 256);"
-        " const [surface, true_] = [squares, [given.truth]].map("
-        "   (parts) => hazemapSurface.smooth(parts, points, points, widths));"
-        " const least = hazemapSurface.threshold(surface, rate);"
-        " const places = [...surface.values.keys()].filter("
-        "   (at) => surface.values[at] / surface.errors[at] >= least);"
-        " const reach = hazemapSurface.reach(places.length, surface.values.length, rate);"
+        " const [shown, true_] = [squares, [given.truth]].map("
+        "   (parts) => surface.smooth(parts, points, points, widths));"
+        " const least = surface.threshold(shown, rate);"
+        " const places = [...shown.values.keys()].filter("
+        "   (at) => shown.values[at] / shown.errors[at] >= least);"
+        " const reach = surface.reach(places.length, shown.values.length, rate);"
         " const held = places.filter((at) =>"
-        "   Math.abs(surface.values[at] - true_.values[at]) <= reach * surface.errors[at]);"
+        "   Math.abs(shown.values[at] - true_.values[at]) <= reach * shown.errors[at]);"
         " return { places, held: places.length ? held.length / places.length : 1 }; })",
         {
             "maps": [

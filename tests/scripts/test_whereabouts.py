@@ -20,7 +20,7 @@ def whereabouts(places, points):
     points = [{"lat": lat, "lng": lon} for lat, lon in points]
     return evaluated(
         ["whereabouts.js"],
-        "given.points.map((point) => hazemapWhereabouts(given.places, point))",
+        "given.points.map((point) => whereabouts.whereabouts(given.places, point))",
         {"places": places, "points": points},
     )
 
