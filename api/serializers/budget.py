@@ -42,7 +42,7 @@ class AllowanceOut(serializers.Serializer[Any]):
     allowance = Amount(
         source="limit", allow_null=True, help_text="Exact decimal, the default included; null: not limited."
     )
-    taken = Amount(null="of the default", visible=_is_personal)
+    taken = Amount(source="committed", null="of the default", visible=_is_personal)
     available = Amount(null="not limited", visible=_is_personal)
 
 

@@ -38,7 +38,7 @@ class EndingOut(serializers.Serializer[Any]):
     """Counts what became of a removed member's queued releases in this dataset."""
 
     cancelled = serializers.IntegerField(help_text="Their charges are given back.")
-    kept = serializers.IntegerField(help_text="Stay queued, as asked for.")
+    kept = serializers.IntegerField(source="retained", help_text="Stay queued, as asked for.")
     begun = serializers.IntegerField(help_text="Their turn had come: they end as usual, and stay charged.")
 
 
