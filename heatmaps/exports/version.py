@@ -13,6 +13,7 @@ _CODE: Final = (
     "heatmaps/districts",
     "heatmaps/exports",
     "heatmaps/maps",
+    "heatmaps/origins",
     "heatmaps/wording",
     "heatmaps/places/area_centres.py",
     "heatmaps/data_slice.py",
@@ -21,6 +22,7 @@ _CODE: Final = (
     "mechanisms",
     "templates/exports",
     "templates/maps",
+    "templates/releases",
     "static/hazemap",
 )
 _PACKAGES: Final = (

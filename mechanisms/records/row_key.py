@@ -35,7 +35,8 @@ class TimeBins:
     def __post_init__(self) -> None:
         whole(-MOST_SECONDS, MOST_SECONDS, start=self.start)
         whole(1, MOST_SECONDS, width=self.width)
-        whole(1, (1 << _KEY_BITS) // MOST_SECONDS, count=self.count)  # the period, too, fits 63 bits
+        # The period is at most 2^62: databases add a remainder to it in 64 bits with a sign.
+        whole(1, (1 << _KEY_BITS - 1) // MOST_SECONDS, count=self.count)
 
     @property
     def period(self) -> int:

@@ -17,12 +17,15 @@ def allowance_of(answer, analyst, account="presence"):
 def test_it_sets_refuses_and_tells(api, dataset, question):
     made = api("steward").send("POST", "allowances", dataset.slug, body=SET)
     assert made.status_code == 200, made.content
-    assert allowance_of(made, "analyst")["available"] == "0.6"
+    allowance = allowance_of(made, "analyst")
+    assert (allowance["taken"], allowance["available"]) == ("0", "0.6")
     analyst = api("analyst")
     assert analyst.send("POST", "releases", dataset.slug, body=question()).status_code == 202
     refused = analyst.send("POST", "releases", dataset.slug, body=question(epsilon="0.25")).json()
     assert (refused["status"], refused["code"]) == (409, "allowance_exceeded")
     assert (refused["account"], refused["requested"], refused["available"]) == ("presence", "0.25", "0.1")
+    allowance = allowance_of(api("steward").send("GET", "allowances", dataset.slug), "analyst")
+    assert (allowance["taken"], allowance["available"]) == ("0.5", "0.1")
     quote = analyst.send("POST", "quotes", dataset.slug, body=question(epsilon="0.25")).json()
     assert not quote["affordable"]
     assert "allowance" in quote["problem"]

@@ -19,6 +19,9 @@ def test_help_leads_to_the_page_or_says_how_to_build_it(client_of, settings, tmp
     assert "make docs" in unbuilt.content.decode()
 
     (tmp_path / "index.html").write_text("<!doctype html>")
+    assert client.get(reverse("help-mechanisms")).status_code == 200  # a manual of before
+    (tmp_path / "explanation").mkdir()
+    (tmp_path / "explanation/measurements.html").write_text("<!doctype html>")
     page = reverse("manual-page", args=["explanation/measurements.html"])
     assert client.get(reverse("help-mechanisms")).url == page
     assert client.get(reverse("help-measurement", args=["points"])).url == f"{page}#points"
