@@ -123,7 +123,7 @@ def test_where_whole_records_have_a_limit_it_promises_for_them_too(analyst, make
     assert near.guarantee.loss(156_900) == INFINITY
     seed.add_checkins(limited)
     with pytest.raises(UnboundedCharge):
-        lifecycle.request_release(analyst, limited, ask_point(parameters=near.parameters))
+        lifecycle.request_release(analyst, limited, ask_point(parameters=near.draw.parameters))
 
 
 def test_persons_that_never_came_change_nothing_that_can_be_seen(analyst, make_dataset, ask_point):
