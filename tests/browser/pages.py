@@ -23,6 +23,7 @@ NO_HTML = {
     "basemap",
     "basemap-tile",
     "ground",
+    "help-measurement",  # leads to a page of the manual
     "map-script",
     "places",
     "place-search",

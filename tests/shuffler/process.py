@@ -60,7 +60,7 @@ class Shuffler:
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         own = {
             "HAZEMAP_SHUFFLER_STATE": str(self.state),
-            "HAZEMAP_SHUFFLER_POLL_SECONDS": "0.05",
+            "HAZEMAP_SHUFFLER_POLL_SECONDS": "0.2",
             "PYTHONUNBUFFERED": "1",
         }
         return kept | own | self.others
