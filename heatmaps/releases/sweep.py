@@ -26,9 +26,7 @@ def sweep() -> None:
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
     columns = [f"release__{column}" for column in _ORIGIN_COLUMNS]
     for drawing in over.select_related("release__dataset").only(*columns):
-        again = drawing.release.dataset.origin.may_be_drawn_again
-        end = draws.begin_again if again else draws.give_up_if_over
-        end(drawing.release_id, timezone.now())
+        draws.end(drawing.release, over_at=timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
     for origin in ORIGINS:
         if origin.unread is not None:
@@ -49,7 +47,6 @@ def recover() -> None:
     except OnHold:
         return
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
-        end = draws.begin_again if drawing.release.dataset.origin.may_be_drawn_again else draws.give_up
-        end(drawing.release_id)
+        draws.end(drawing.release)
     source_readings.forget_leases()
     sweep()
