@@ -12,8 +12,8 @@ from typing import Any, Final
 from heatmaps.data_slice import DataSlice
 from heatmaps.ledger import amounts
 from heatmaps.models import AccountKind, Collection, Dataset, Release, Round
-from heatmaps.parameters import exact_epsilon, reaching
 from heatmaps.regions import region_of
+from heatmaps.releases.parameters import exact_epsilon, reaching
 from heatmaps.releases.request import DrawTerms, RoundTerms
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.devices import catalogue

@@ -11,8 +11,8 @@ from heatmaps.ledger.events import genesis
 from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.verification import check_accounts, check_head, check_round
 from heatmaps.models import Charge, Event, Ledger, Release, ReleaseState
-from heatmaps.parameters import exact_epsilon
 from heatmaps.regions import region_of
+from heatmaps.releases.parameters import exact_epsilon
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee, Relation
 

@@ -10,9 +10,9 @@ from heatmaps.children.calibrated import Calibration, MechanismQuestion
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
 from heatmaps.models import Dataset, DataVersion, Release
 from heatmaps.origins import Offer
-from heatmaps.parameters import reaching
 from heatmaps.regions import region_of
 from heatmaps.releases import calibration
+from heatmaps.releases.parameters import reaching
 from heatmaps.releases.question import question_of
 from heatmaps.releases.request import DrawTerms
 from mechanisms.catalogue import registry

@@ -10,9 +10,9 @@ from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
 from heatmaps.ledger import amounts
 from heatmaps.models import Dataset, DataVersion, Release
-from heatmaps.parameters import exact_epsilon
 from heatmaps.regions import region_of, text_of
 from heatmaps.releases import slice_guarantee
+from heatmaps.releases.parameters import exact_epsilon
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import Entry
 from mechanisms.check import ParameterError
