@@ -34,7 +34,7 @@ PICTURE, FEATURES = "picture", "features"
 _WRITERS: Final = {
     THUMBNAIL: "heatmaps.exports.previews.write_thumbnail",
     OG_IMAGE: "heatmaps.exports.previews.write_og_image",
-    PICTURE: "heatmaps.exports.tile_picture.write_tile_picture",
+    PICTURE: "heatmaps.exports.tile_source.write_tile_picture",
     FEATURES: "heatmaps.exports.features.write_lines",
 }
 _FASTER: Final = 1 << 18  # cells from which a ZIP is packed for speed

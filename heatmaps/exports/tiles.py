@@ -7,8 +7,8 @@ from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT
 from heatmaps.exports.release_files import Download
 from heatmaps.looks import LIGHT
-from heatmaps.maps import tiles
-from heatmaps.maps.tiles import Tile
+from heatmaps.maps import tile_drawing
+from heatmaps.maps.tile_drawing import Tile
 from heatmaps.models import Release
 from heatmaps.result_kinds import RESULT_KINDS
 from mechanisms.space.grid import Region
@@ -32,7 +32,7 @@ class MapTiles:
     def png(self, tile: Tile, scale: int) -> bytes:
         """Returns a tile as PNG. Errors: Busy, NotRendered."""
         with self.picture.open() as stream:
-            return tiles.tile_png(stream, self.region, tile, scale=scale)
+            return tile_drawing.tile_png(stream, self.region, tile, scale=scale)
 
 
 def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> MapTiles:
@@ -41,6 +41,6 @@ def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> 
     region = queries.released_region(release)
     return MapTiles(
         region=region,
-        largest_zoom=tiles.largest_zoom(region, release.resolution or 1),
+        largest_zoom=tile_drawing.largest_zoom(region, release.resolution or 1),
         picture=release_files.picture(release, look=look, layer=layer),
     )

@@ -9,7 +9,6 @@ from django.urls import reverse
 from PIL import Image
 
 from heatmaps.exports import release_files
-from heatmaps.maps import tiles as drawing
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def test_a_look_and_a_layer_are_other_tiles(tile):
 
 def test_who_has_a_tile_gets_none_and_none_is_drawn(tile, monkeypatch):
     etag = tile(3, 4, 3)["ETag"]
-    monkeypatch.setattr(drawing, "tile_png", None)
+    monkeypatch.setattr(tile_drawing, "tile_png", None)
     answer = tile(3, 4, 3, **{"if-none-match": etag})
     assert (answer.status_code, answer.content) == (304, b"")
 

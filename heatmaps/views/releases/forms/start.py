@@ -11,7 +11,7 @@ from heatmaps.guides.epsilons import epsilons, in_words, persons_of, sizes
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, count, length
 from heatmaps.regions import region_of
-from heatmaps.releases import starts
+from heatmaps.releases import start_maps
 from heatmaps.releases.request import ReleaseRequest
 from heatmaps.wording.guides import option
 from mechanisms.catalogue.registry import AnyEntry
@@ -71,7 +71,7 @@ def initial_start(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
     if not offered or not _is_in(allowed, epsilon):
         return Start(dataset=dataset, offered=offered)
     return Start(
-        dataset=dataset, offered=offered, guide=starts.first_proposable(offered, None), is_allowed=True
+        dataset=dataset, offered=offered, guide=start_maps.first_proposable(offered, None), is_allowed=True
     )
 
 
@@ -119,8 +119,8 @@ def _proposed(
     if not start.is_allowed:
         return None
     if looks_for_epsilon:
-        return starts.first_proposable(start.offered, request.resolution)
-    return starts.proposed(dataset, request, start.offered)
+        return start_maps.first_proposable(start.offered, request.resolution)
+    return start_maps.proposed(dataset, request, start.offered)
 
 
 def _is_in(allowed: tuple[Fraction, Fraction] | None, epsilon: str | Fraction) -> bool:

@@ -3,10 +3,10 @@
 from typing import BinaryIO
 
 from heatmaps.exports.content import HEAT, Released
-from heatmaps.maps import tiles
+from heatmaps.maps import tile_drawing
 
 
 def write_tile_picture(released: Released, stream: BinaryIO) -> None:
-    """Writes the picture that `heatmaps.maps.tiles.tile_png` reads."""
+    """Writes the picture that `heatmaps.maps.tile_drawing.tile_png` reads."""
     heat, dark = released.layer == HEAT, released.look.is_dark
-    tiles.write_picture(released.heatmap, released.region, stream, heat=heat, dark=dark)
+    tile_drawing.write_picture(released.heatmap, released.region, stream, heat=heat, dark=dark)

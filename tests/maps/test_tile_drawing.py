@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from heatmaps.maps import image, tiles
+from heatmaps.maps import image, tile_drawing
 from heatmaps.maps.grid import draw
 from heatmaps.maps.heat_view import OPACITY, heat_view
 from heatmaps.maps.legend import legend
-from heatmaps.maps.tiles import Tile
+from heatmaps.maps.tile_drawing import Tile
 from mechanisms.space.grid import Region
 from tests.exports.examples import make_heatmap
 
@@ -20,12 +20,12 @@ SURE = {(2, 1, 1): (400.0, 4.0), (3, 6, 6): (90.0, 2.0), (3, 0, 0): (1.0, 4.0)}
 
 def kept(heatmap, *, heat=False, dark=False):
     stream = io.BytesIO()
-    tiles.write_picture(heatmap, REGION, stream, heat=heat, dark=dark)
+    tile_drawing.write_picture(heatmap, REGION, stream, heat=heat, dark=dark)
     return stream.getvalue()
 
 
 def drawn(picture, tile, scale=1):
-    png = tiles.tile_png(io.BytesIO(picture), REGION, tile, scale=scale)
+    png = tile_drawing.tile_png(io.BytesIO(picture), REGION, tile, scale=scale)
     return np.asarray(Image.open(io.BytesIO(png)))
 
 
@@ -97,10 +97,10 @@ def test_neighbours_meet_without_a_seam(heat):
 
 def test_zooms_end_where_cells_are_large():
     for resolution in (16, 256, 4096):
-        zoom = tiles.largest_zoom(REGION, resolution)
+        zoom = tile_drawing.largest_zoom(REGION, resolution)
         pixels = 256 * 2**zoom / 360 / min(resolution, 1024)
         assert 8 <= pixels < 16
-    assert tiles.largest_zoom(Region(0, 0, 1e-4, 1e-4), 4096) == 22
+    assert tile_drawing.largest_zoom(Region(0, 0, 1e-4, 1e-4), 4096) == 22
 
 
 @pytest.mark.parametrize(("zoom", "x", "y"), [(0, 1, 0), (3, 0, 8), (23, 0, 0), (10**9, 0, 0)])
