@@ -9,6 +9,7 @@ from django.urls import reverse
 from PIL import Image
 
 from heatmaps.exports import release_files
+from heatmaps.maps import tile_drawing
 
 
 @pytest.fixture
