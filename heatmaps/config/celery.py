@@ -7,6 +7,7 @@ from typing import Final
 
 from celery import Celery, Task
 from celery.signals import task_prerun, worker_init
+from kombu.entity import Queue
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from heatmaps.children import notice
@@ -21,6 +22,9 @@ app = Celery("hazemap")
 # Celery puts the current folder before all others, where modules of anybody may be.
 sys.path[:] = _path
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
+# another one is looked at: queues of their own. A worker that is given no names takes from all.
+app.conf.task_queues = [Queue(name) for name in ("draws", "lakes", "surveys", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
 app.autodiscover_tasks(["heatmaps"])
 # `celery.current_app` in every thread, those of the web server included.
 app.set_default()
