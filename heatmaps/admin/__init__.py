@@ -10,12 +10,12 @@ Django looks for no administration of installed packages (`SimpleAdminConfig`): 
 there is. Secrets of second factors, addresses of mail and groups have no pages.
 """
 
-from django.contrib import admin
+from django.contrib.admin import site
 
 from heatmaps.admin import datasets, files, ledger, people, tokens
 
-__all__ = ["datasets", "files", "ledger", "people", "tokens"]
+__all__ = ["datasets", "files", "ledger", "people", "site", "tokens"]
 
-admin.site.site_header = "Hazemap administration"
-admin.site.site_title = "Hazemap administration"
-admin.site.index_title = "People, datasets and limits"
+site.site_header = "Hazemap administration"
+site.site_title = "Hazemap administration"
+site.index_title = "People, datasets and limits"

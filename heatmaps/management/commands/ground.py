@@ -27,6 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         pack.build(settings.GROUND_DIR)  # of an installed package: it is there without npm, too
+        for public in (settings.GROUND_DIR, settings.GROUND_DIR.parent):
+            public.chmod(0o755)
         packages = settings.BASE_DIR / "node_modules"
         try:
             take_sealing(packages / "@hpke", settings.FRONT_DIR / SEALING)
