@@ -12,8 +12,13 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from heatmaps.children import notice
 from heatmaps.record import place
+from mechanisms.catalogue import registry
+from mechanisms.catalogue.entries import loaded
+from mechanisms.devices import catalogue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
+# Celery runs Django's checks and drops what they say: for that alone a worker would load every page.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 _ROOT: Final = str(Path(__file__).resolve().parents[2])
 # `celery -A` takes the current folder away again once: in a checkout that is this very one.
@@ -43,6 +48,15 @@ def check_record(**_arguments: object) -> None:
 def say_what_confines(**_arguments: object) -> None:
     """Warns where files of others are read with less between them and this worker's secrets."""
     notice.warn()
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def load_mechanisms(**_arguments: object) -> None:
+    """Loads every mechanism before the worker forks, so that its processes share them."""
+    for entry in registry.entries():
+        loaded(entry.class_path)
+    for plan in catalogue.entries():
+        loaded(plan.maker)
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types
