@@ -56,6 +56,11 @@ def test_it_shows_ledger_rows_and_lets_nobody_edit_them(administrator, published
     assert model.objects.values().order_by("pk")[::1] == before
 
 
+def test_its_pages_pass_djangos_checks():
+    """`manage.py check` looks at what is loaded by then, which may be nothing."""
+    assert site.check(None) == []
+
+
 def test_it_does_not_show_data(administrator, published):
     for model in (CheckIn, Upload):
         assert not site.is_registered(model)
