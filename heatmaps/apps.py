@@ -6,3 +6,13 @@ class HeatmapsConfig(AppConfig):
 
     name = "heatmaps"
     verbose_name = "Hazemap"
+
+
+class FileCommandsConfig(AppConfig):
+    """Offers the commands that work on files (`heatmaps.config.file_commands`), without models."""
+
+    name = "heatmaps"
+    default = False
+
+    def import_models(self) -> None:
+        self.models = {}

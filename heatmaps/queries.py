@@ -36,7 +36,8 @@ from heatmaps.record import hold
 from heatmaps.regions import region_of
 from heatmaps.releases.publication import readable_release
 from heatmaps.releases.question import data_slice_of
-from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism, names_of_kind
+from heatmaps.result_kinds import RESULT_KINDS, ResultKind
+from heatmaps.result_kinds.catalogues import kind_of_mechanism, names_of_kind
 from mechanisms.catalogue.registry import Kind
 from mechanisms.guarantee import INFINITY, Guarantee, Relation
 from mechanisms.space.grid import Region

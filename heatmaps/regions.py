@@ -1,10 +1,14 @@
 """Builds the regions of datasets, and names places by their edges."""
 
-from heatmaps.models import Dataset
+from typing import TYPE_CHECKING
+
 from mechanisms.space.grid import Region
 
+if TYPE_CHECKING:  # commands that work on files load no models
+    from heatmaps.models import Dataset
 
-def region_of(dataset: Dataset) -> Region:
+
+def region_of(dataset: "Dataset") -> Region:
     """Returns the box in degrees that the dataset was created with."""
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 

@@ -14,7 +14,7 @@ to ŝ/n, and the rest of s/n, of mass (n - n̂)/n, over a distance of at most 2 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar, Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy import euler_gamma
@@ -23,20 +23,16 @@ from scipy.special import digamma
 
 from mechanisms.candidate_net import Net
 from mechanisms.check import positive
-from mechanisms.space.grid import Region
+from mechanisms.expected_error import (
+    FARTHEST,
+    MAP_QUANTITY,
+    POINT_QUANTITY,
+    ErrorBound,
+    ErrorForecast,
+    PointError,
+)
 
-# Standard errors that 95 % of draws keep: ln 20/√2 for Laplace noise, and no more for what falls off faster.
-WITHIN_ERRORS: Final = 2.12
 _WITHIN: Final = 0.95
-POINT_QUANTITY: Final = (
-    "Expected distance between the released point and the mean of all people, each at the mean of their "
-    "check-ins; with probability 95 % it is at most the second distance."
-)
-FARTHEST: Final = 2.0  # L1 diameter of the unit square
-MAP_QUANTITY: Final = (
-    "Upper bound on the expected earth mover's distance between the released and the true map, both with "
-    "sum 1, with L1 distance on the unit square, where 2 is the largest possible value."
-)
 
 _EVENLY_SPREAD: Final = 1.0  # the even map is never farther from any other
 _FORECAST: Final = (
@@ -50,83 +46,12 @@ _FORECAST_FROM: Final = (
 )
 
 
-class ExpectedError(Protocol):
-    """Holds numbers with a sentence each on what they are of and when they hold: a frozen dataclass."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    def upper_m(self, region: Region) -> float | None:
-        """Returns the upper end in metres, of a result about the region; None where it is no distance."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorBound:
-    """Holds a documented bound on the expected earth mover's distance of the normalised map.
-
-    `emd` is on the unit square with L1 ground distance, capped at its largest possible value.
-    `quantity` and `assumptions` are one plain sentence each: what is bounded, and what is left out.
-    """
-
-    emd: float
-    quantity: str
-    assumptions: str
-
-    def upper_m(self, region: Region) -> float | None:
-        """Returns the upper end in metres, of a map of the region."""
-        return self.emd * max(region.width_m, region.height_m)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorForecast(ErrorBound):
-    """Forecasts from errors on real check-ins what is likely elsewhere, where no useful bound can be proved.
-
-    Nine of ten maps had an error between `emd_low` and `emd`, half of them one below `emd_median`.
-    """
-
-    emd_low: float
-    emd_median: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelNoise:
     """Gives the scale of Laplace noise of one quadtree level's measurements: its mean absolute value."""
 
     level: int
     scale_persons: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PointError:
-    """Says how far a released point may be from the true one, in metres of the region's projection.
-
-    `expected_m` is the mean distance, `within_m` the distance kept with probability 95 %; both are the
-    largest of a few places where the truth may be. Sentences as in `ErrorBound`.
-    """
-
-    expected_m: float
-    within_m: float
-    quantity: str
-    assumptions: str
-
-    def upper_m(self, region: Region) -> float | None:
-        """Returns the distance that is kept with probability 95 %, wherever the truth is."""
-        del region
-        return self.within_m
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShareError:
-    """Says how far released shares of all people may be from the true ones. Sentences as in `ErrorBound`."""
-
-    share: float  # standard error of each
-    quantity: str
-    assumptions: str
-
-    def upper_m(self, region: Region) -> float | None:
-        """Returns None: it is no distance."""
-        del region
-        return None
 
 
 def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> PointError:

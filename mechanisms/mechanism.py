@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Final, Protocol, Self
 from mechanisms.calibration import checked_epsilon, level_of, only_replace
 from mechanisms.candidate_net import Plane
 from mechanisms.check import ParameterError, exact_decimal, in_range, positive, whole
-from mechanisms.error_bounds import ErrorBound, PointError
+from mechanisms.expected_error import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.guide import Guide
 from mechanisms.randomness import RandomSource
+from mechanisms.records.item_records import ItemRecords
 from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import MOST_PERSONS, RecordMeans
 from mechanisms.results.heatmap import Heatmap
@@ -206,3 +207,30 @@ class CentroidMechanism(RecordMechanism, ABC):
     @abstractmethod
     def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         """Returns (lat, lon) of the released point."""
+
+
+class ItemsMechanism(RecordMechanism, ABC):
+    """Turns whole records of declared persons into a map of cells."""
+
+    __slots__ = ()
+    highest_resolution: ClassVar[int]  # cells a side
+    resolution: int
+
+    @classmethod
+    @abstractmethod
+    def calibrate(
+        cls, target: Target, *, region: Region, persons: int, resolution: int, **parameters: Any
+    ) -> Self:
+        """Returns the mechanism whose loss at `target.radius_m` is at most `target.epsilon`."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee: ...
+
+    @abstractmethod
+    def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
+        """Draws once. Total: nothing about the data makes it fail."""
+
+    @abstractmethod
+    def expected_error(self) -> ErrorBound:
+        """Returns the error from public facts."""

@@ -156,7 +156,7 @@ def sent(monkeypatch):
     """Messages instead of a broker: (task, ids) in the order they were sent."""
     messages = []
     monkeypatch.setattr(
-        "heatmaps.broker.queue.current_app.send_task",
+        "heatmaps.config.celery.app.send_task",
         lambda name, args, **_options: messages.append((name, *args)),
     )
     return messages

@@ -19,8 +19,8 @@ from docs.manual.drawing import LOOKS, Axes, Look, Picture
 from heatmaps.wording.guarantee import right_guesses
 from mechanisms.catalogue import registry
 from mechanisms.central.grid_laplace.laplace import Laplace
-from mechanisms.error_bounds import ErrorForecast
 from mechanisms.evaluation.seeded import SeededSource
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.records.mass_map import MassMap

@@ -8,8 +8,6 @@ from django.utils.html import format_html
 
 from heatmaps.admin.shared import Administrators
 
-admin.site.unregister(User)
-
 
 @admin.register(User)
 class UserAdmin(Administrators):

@@ -7,8 +7,9 @@ from threading import Thread
 from typing import Final
 
 import structlog
-from celery import current_app
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 RELEASE: Final = "heatmaps.release"
 SOURCE_RELEASE: Final = "heatmaps.source_release"  # of a dataset whose check-ins stay in a lake
@@ -77,7 +78,8 @@ def _send(task_name: str, ids: tuple[str, ...]) -> None:
 
 def _publish(task_name: str, ids: tuple[str, ...]) -> None:
     try:
-        current_app.send_task(task_name, args=ids, retry=False)
+        # By name: it is in an upper room, and only who sends to a broker loads Celery.
+        import_string(settings.TASK_APPLICATION).send_task(task_name, args=ids, retry=False)
     except Exception as error:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
         # The sweep sends it again.
         _log.warning("task.not_sent", task=task_name, ids=" ".join(ids), cause=type(error))

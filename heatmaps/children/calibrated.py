@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError, printable
-from mechanisms.error_bounds import ExpectedError
+from mechanisms.expected_error import ExpectedError
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import Target
 from mechanisms.space.grid import Region

@@ -15,7 +15,7 @@ from typing import Any, Final
 from heatmaps.children.calibrated import Calibration, MechanismQuestion, Refused
 from mechanisms.catalogue import registry
 from mechanisms.check import exact_decimal, whole
-from mechanisms.error_bounds import ErrorBound, ErrorForecast, ExpectedError, PointError, ShareError
+from mechanisms.expected_error import ErrorBound, ErrorForecast, ExpectedError, PointError, ShareError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.mechanism import LARGEST_LENGTH_M, Target
 from mechanisms.results.distances import Places

@@ -19,7 +19,7 @@ from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.devices import catalogue
 from mechanisms.devices.catalogue import DeviceEntry
 from mechanisms.devices.plan import DevicePlan
-from mechanisms.error_bounds import ErrorBound, PointError
+from mechanisms.expected_error import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 

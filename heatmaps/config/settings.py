@@ -8,7 +8,6 @@ from pathlib import Path
 
 import dj_database_url
 from csp.constants import NONCE, NONE, SELF
-from kombu.entity import Queue
 
 from heatmaps.children import kernel
 from heatmaps.config import (
@@ -48,7 +47,7 @@ HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
 HSTS_SUBDOMAINS = os.environ.get("HAZEMAP_HSTS_SUBDOMAINS", "0") == "1"
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -165,9 +164,8 @@ else:
     }
     CELERY_BROKER_TRANSPORT = "heatmaps.broker.transport:Transport"
     CELERY_WORKER_CONSUMER = "heatmaps.broker.consumer:Consumer"
-# Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
-# another one is looked at: queues of their own. A worker that is given no names takes from all.
-CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "surveys", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
+# Loaded by the processes that send or run tasks: most commands do neither.
+TASK_APPLICATION = "heatmaps.config.celery.app"
 CELERY_TASK_ROUTES = {
     "heatmaps.release": {"queue": "draws"},
     "heatmaps.source_release": {"queue": "lakes"},
@@ -290,7 +288,7 @@ STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
 # What `make setup` takes of npm packages.
 FRONT_DIR = BASE_DIR / "build" / "front"
 STATICFILES_DIRS += [FRONT_DIR] if FRONT_DIR.is_dir() else []
-GROUND_DIR = BASE_DIR / "build" / "ground"  # coast and water, indexed by `manage.py ground`
+GROUND_DIR = BASE_DIR / "build" / "ground"  # coast, water and place names, by `manage.py ground`
 MANUAL_DIR = BASE_DIR / "build" / "manual"  # of `make docs`
 METRICS_ADDRESS = environment.metrics_address()
 BASEMAP = streets.basemap()

@@ -1,8 +1,8 @@
 """Routes all addresses of the product."""
 
-from django.contrib import admin
 from django.urls import include, path
 
+from heatmaps.admin import site
 from heatmaps.admin.shared import no_such_page
 from heatmaps.views.account import sign_in
 from heatmaps.views.health import healthz
@@ -18,7 +18,7 @@ urlpatterns = [
     path("admin/r/<path:rest>", no_such_page, name="admin-view-on-site"),
     path("admin/login/", sign_in.admin_sign_in, name="admin-sign-in"),
     path("admin/password_change/", sign_in.admin_password, name="admin-password"),
-    path("admin/", admin.site.urls),
+    path("admin/", site.urls),
     path("api/", include("api.urls")),
     path("", include("api.gis_urls")),
     path("", include("heatmaps.views.account.sign_in_urls")),

@@ -7,8 +7,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
 from heatmaps.children import notice
+from heatmaps.config.celery import app as celery_app
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
+__all__ = ["application", "celery_app"]  # the first request that sends a task does not wait for Celery
 
 application = get_wsgi_application()
 if settings.WEB_KEY_DIR is None:

@@ -5,7 +5,7 @@ from typing import Final
 from heatmaps.exports.content import Released
 from heatmaps.exports.sheet import release_sheet
 from heatmaps.result_kinds import RESULT_KINDS, Format, Group
-from mechanisms.catalogue.registry import Kind
+from mechanisms.catalogue.entries import Kind
 
 __all__ = ["FORMATS", "Format", "Group", "Released", "format_of", "release_sheet"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from heatmaps.exports.content import Released
 from heatmaps.exports.number_texts import lines, texts
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, morton_encode, paint
 

@@ -17,7 +17,7 @@ from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.exports.content import HEAT
 from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.result_kinds import RESULT_KINDS
-from mechanisms.catalogue.registry import Kind
+from mechanisms.catalogue.entries import Kind
 from mechanisms.guarantee import Guarantee
 from mechanisms.results.serialization import Result, result_from_bytes
 from mechanisms.space.grid import Region

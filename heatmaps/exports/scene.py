@@ -48,14 +48,13 @@ class Scene:
     @property
     def credit(self) -> str:
         """Says whose ground and names it shows."""
-        ground_credit = ground.attribution()
-        return " · ".join(filter(None, (ground_credit, gazetteer.ATTRIBUTION)))
+        return " · ".join(filter(None, (ground.attribution(), gazetteer.attribution())))
 
     def give_credit(self, *, size: int) -> Box:
         """Writes a short credit into the lower right corner; returns the box it takes."""
-        credit = (
-            "© OpenStreetMap contributors, Natural Earth, GeoNames" if ground.attribution() else "GeoNames"
-        )
+        owners = ["© OpenStreetMap contributors, Natural Earth"] if ground.attribution() else []
+        owners += ["GeoNames"] if gazetteer.attribution() else []
+        credit = ", ".join(owners)
         at = (self.image.width - 4, self.image.height - 3)
         style = Style(size=size, colour=self.look.soft)
         text: dict[str, Any] = {"xy": at, "text": credit, "font": style.font, "anchor": "rd"}

@@ -15,15 +15,17 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import structlog
-from celery import Celery
 from django.conf import settings
 from django.db import connection, connections
 
 from heatmaps.broker import queue
 from heatmaps.releases import sweep
+
+if TYPE_CHECKING:  # the server's process hands tasks over, and needs no Celery
+    from celery import Celery
 
 COMMAND = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work"]
 START_SECONDS: Final = 90.0  # a busy machine takes its time
@@ -118,7 +120,7 @@ class Worker:
 class Tasks:
     """Runs tasks in threads of one process: draws have theirs, all the others share one."""
 
-    def __init__(self, app: Celery) -> None:
+    def __init__(self, app: "Celery") -> None:
         self._app = app
         self._draws = ThreadPoolExecutor(sum(settings.DRAW_PLACES.values()), "draw")
         self._lakes = ThreadPoolExecutor(settings.SOURCE_PLACES, "lake")
@@ -142,7 +144,7 @@ class Tasks:
         return not wait(set(self._under_way), STOP_SECONDS).not_done
 
 
-def work(app: Celery) -> None:
+def work(app: "Celery") -> None:
     """Is the worker, until the input ends: then whoever started this process is gone, or wants it to end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

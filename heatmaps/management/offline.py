@@ -16,8 +16,7 @@ from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.ingest.formats.points import FilePoints, read_points
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from mechanisms.check import ParameterError
-from mechanisms.mechanism import HeatmapMechanism
-from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.mechanism import HeatmapMechanism, ItemsMechanism
 from mechanisms.randomness import RandomSource
 from mechanisms.records.aggregation import item_records, masses_by_bin, position_sums, record_means
 from mechanisms.records.item_records import ItemRecords
@@ -46,7 +45,7 @@ class OfflineDraw:
 def draw(
     paths: Sequence[Path],
     region: Region,
-    mechanism: HeatmapMechanism | EmdItemwise,
+    mechanism: HeatmapMechanism | ItemsMechanism,
     rng: RandomSource,
     *,
     max_rejected_share: Fraction,
@@ -59,7 +58,7 @@ def draw(
     Users are told apart by name, over all files. Errors: `ReaderError`; `ParameterError` naming `persons`
     where more are in the files than a map of whole records was made for.
     """
-    if isinstance(mechanism, EmdItemwise):
+    if isinstance(mechanism, ItemsMechanism):
         seconds, points, read = _records(
             paths, region, mechanism, max_rejected_share, options, data_slice=data_slice
         )
@@ -95,7 +94,7 @@ def masses_of_points(points: FilePoints, region: Region, key: RowKey, *, unit: i
 def _records(
     paths: Sequence[Path],
     region: Region,
-    mechanism: EmdItemwise,
+    mechanism: ItemsMechanism,
     max_rejected_share: Fraction,
     options: Options,
     *,

@@ -6,7 +6,7 @@ from heatmaps.maps.document import MapParts
 from heatmaps.maps.point import circle_around
 from heatmaps.maps.rings import DrawnRing, parts_of
 from heatmaps.wording.distances import distances_scale
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.distances import PlaceDistances
 from mechanisms.space.grid import Region
 

@@ -25,8 +25,8 @@ from heatmaps.maps.legend import Legend, LegendClass, legend
 from heatmaps.maps.scripts import LEAFLET
 from heatmaps.maps.streets import Streets
 from heatmaps.numbers import share
+from heatmaps.places import gazetteer
 from heatmaps.places.area_centres import Centre, centres_of
-from heatmaps.places.gazetteer import ATTRIBUTION
 from heatmaps.places.whereabouts import places_in
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region
@@ -111,7 +111,7 @@ def basemap(region: Region) -> MapLayer:
     content = {
         "region": list(region),
         "places": [{"name": place.name, "lat": place.lat, "lon": place.lon} for place in dict.fromkeys(near)],
-        "attribution": ATTRIBUTION,
+        "attribution": gazetteer.attribution() or gazetteer.MISSING,
         "ground": ground_of(_surroundings(region, _GROUND_BEYOND)),
     }
     return MapLayer("basemap", content)

@@ -3,7 +3,6 @@
 from typing import Final
 
 import numpy as np
-from branca.colormap import LinearColormap
 
 # Even steps of OKLCH lightness (Ottosson 2020, "A perceptual color space for image processing") from the
 # faintest class to the strongest. On light ground more mass is darker, on dark ground lighter, so the
@@ -43,6 +42,11 @@ def dark(count: int) -> list[str]:
 
 
 def _evenly(colours: tuple[str, ...], count: int) -> list[str]:
-    colour_map = LinearColormap(colours)
+    """Mixes neighbours as branca's `LinearColormap` does: loading that takes as long as drawing a picture."""
+    channels = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in colours]) / 255
     # Counted from the strongest: a single class is that.
-    return [colour_map.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]
+    at = np.linspace(1.0, 0.0, count)[::-1]
+    places = np.linspace(0.0, 1.0, len(colours))
+    mixed = np.stack([np.interp(at, places, channel) for channel in channels.T], axis=1)
+    levels = (mixed * 255.9999).astype(int).tolist()
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in levels]

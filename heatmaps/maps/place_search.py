@@ -50,9 +50,9 @@ def find_places(text: str, *, most: int, region: Region | None = None) -> list[F
     beginning = _folded(area).strip()
     places = gazetteer()
     matches = [
-        (_is_beyond(places.places[match.place], region), -match.weight, match.place, match.line)
+        (_is_beyond(places[match.place], region), -match.weight, match.place, match.line)
         for match in _matches(_folded(name).strip())
-        if not beginning or f" {beginning}" in _area_words(places.places[match.place])
+        if not beginning or f" {beginning}" in _area_words(places[match.place])
     ]
     inside = sorted(match for match in matches if not match[0])
     beyond = sorted(match for match in matches if match[0])[:_MOST_BEYOND]
@@ -66,7 +66,7 @@ def extent(index: int) -> Region:
     most 60 km. Public facts alone: population and neighbours.
     """
     places = gazetteer()
-    place = places.places[index]
+    place = places[index]
     half_km = float(np.sqrt(place.population / _PEOPLE_PER_KM2)) / 2
     if index:
         half_km = min(half_km, float(np.hypot(*places.ways_from(place.lat, place.lon, first=index)).min()))
@@ -106,7 +106,7 @@ def _names() -> _Names:
         spelling_starts=_line_starts(spelled_text),
         owners=np.repeat(np.arange(len(spelling_lists)), counts),
         own=np.array([0, *accumulate(counts[:-1])]),
-        people=np.array([place.population for place in gazetteer().places], float),
+        people=gazetteer().populations.astype(float),
     )
 
 
@@ -165,6 +165,6 @@ def _found_place(index: int, line: int, *, inside: bool) -> FoundPlace:
     begin = int(names.spelling_starts[line])
     end = names.spellings.find(b"\n", begin)
     matched_name = names.spellings[begin : end if end >= 0 else None].decode()
-    place = gazetteer().places[index]
+    place = gazetteer()[index]
     is_own = line == names.own[index] or _folded(matched_name) == _folded(place.name)
     return FoundPlace(place=place, also="" if is_own else matched_name, inside=inside, extent=extent(index))

@@ -7,7 +7,7 @@ from heatmaps.maps.document import MapParts
 from heatmaps.maps.legend import FIRST, UNCERTAIN, LegendClass, numbered_rows, uncertain_row
 from heatmaps.maps.rings import DrawnRing, parts_of
 from heatmaps.numbers import Scale, number, share
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.zones import Zone, ZoneShares
 from mechanisms.space.grid import Region
 

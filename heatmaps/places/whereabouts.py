@@ -15,7 +15,7 @@ def places_in(region: Region, *, most: int) -> list[GazetteerEntry]:
     """Returns the most populous places of a region, at most `most`, the greatest first."""
     names = gazetteer()
     inside = np.flatnonzero(region.contains(names.lats, names.lons))
-    return [names.places[index] for index in inside[:most].tolist()]
+    return [names[index] for index in inside[:most].tolist()]
 
 
 def whereabouts(region: Region) -> str:
@@ -27,10 +27,12 @@ def whereabouts(region: Region) -> str:
     if inside:
         return f"around {inside[0].name}"
     names = gazetteer()
+    if not len(names):
+        return ""
     east_km, north_km = names.ways_from((region.south + region.north) / 2, (region.west + region.east) / 2)
     index = int(np.argmin(np.hypot(east_km, north_km)))
     far = np.hypot(east_km, north_km)[index] > _FAR_KM
-    return "" if far else f"near {names.places[index].name}"
+    return "" if far else f"near {names[index].name}"
 
 
 def nearest(lat: float, lon: float) -> str:
@@ -39,9 +41,11 @@ def nearest(lat: float, lon: float) -> str:
     Empty far from any place.
     """
     names = gazetteer()
+    if not len(names):
+        return ""
     east_km, north_km = names.ways_from(lat, lon)
     index = int(np.argmin(north_km**2 + east_km**2))
-    return _in_words(names.places[index].name, float(east_km[index]), float(north_km[index]))
+    return _in_words(names[index].name, float(east_km[index]), float(north_km[index]))
 
 
 def _in_words(name: str, east_km: float, north_km: float) -> str:

@@ -14,7 +14,7 @@ from heatmaps.origins import ORIGINS
 from heatmaps.people.permissions import Person, is_administrator, memberships, note_reads
 from heatmaps.regions import region_of
 from heatmaps.releases.question import data_slice_of
-from heatmaps.result_kinds import names_of_kind
+from heatmaps.result_kinds.catalogues import names_of_kind
 from heatmaps.result_kinds.entries import kind_of_release
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError

@@ -14,7 +14,7 @@ from heatmaps.releases import readings
 from heatmaps.releases.question import latest_version, same_release
 from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.central.adaptive.mechanism import Adaptive
-from mechanisms.error_bounds import ExpectedError
+from mechanisms.expected_error import ExpectedError
 from mechanisms.guarantee import Guarantee
 
 

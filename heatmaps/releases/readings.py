@@ -18,7 +18,7 @@ from heatmaps.releases.request import DrawTerms
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import AnyEntry, Reads
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import ErrorBound, ExpectedError
+from mechanisms.expected_error import ErrorBound, ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.answers import AnswerSums

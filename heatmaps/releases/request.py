@@ -16,7 +16,7 @@ from heatmaps.releases.parameters import exact_epsilon
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import Entry
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import ExpectedError
+from mechanisms.expected_error import ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.guide import Guide
 from mechanisms.mechanism import Mechanism

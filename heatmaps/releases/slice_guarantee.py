@@ -2,14 +2,17 @@
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from heatmaps.data_slice import DataSlice
-from heatmaps.models import Dataset
 from heatmaps.regions import region_of
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Term
 
+if TYPE_CHECKING:  # commands that work on files load no models
+    from heatmaps.models import Dataset
 
-def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Guarantee:
+
+def promise(dataset: "Dataset", guarantee: Guarantee, data_slice: DataSlice) -> Guarantee:
     """Returns the promise of a release about a data slice, by a mechanism of that guarantee."""
     diameter_m = region_of(dataset).diameter_m
     return promised(guarantee, by_period=data_slice.has_period, diameter_m=diameter_m)

@@ -1,7 +1,8 @@
 """Finds the catalogue entry and the kind of a release, whatever its mechanism ran on."""
 
 from heatmaps.models import Release
-from heatmaps.result_kinds import CATALOGUES, ResultKind, kind_of_mechanism
+from heatmaps.result_kinds import ResultKind
+from heatmaps.result_kinds.catalogues import CATALOGUES, kind_of_mechanism
 from mechanisms.catalogue.registry import AnyEntry
 from mechanisms.devices.catalogue import DeviceEntry
 

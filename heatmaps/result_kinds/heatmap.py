@@ -4,7 +4,7 @@ from typing import Final
 
 from heatmaps.result_kinds.format import CSV, GEOJSON, NPY, PNG, TIF, by_suffix, html
 from heatmaps.result_kinds.kind import ResultKind
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 
 _SHARE: Final = "share of the map in a cell: sum 1, not smoothed"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.utils.module_loading import import_string
 
 from heatmaps.result_kinds.format import Format
-from mechanisms.catalogue.registry import Kind
+from mechanisms.catalogue.entries import Kind
 from mechanisms.check import ParameterError
 from mechanisms.results.serialization import Result
 from mechanisms.space.grid import Region

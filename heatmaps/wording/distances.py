@@ -6,7 +6,7 @@ from typing import Any
 
 from heatmaps.numbers import Scale
 from heatmaps.result_kinds.kind import SheetPart
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.distances import PlaceDistances
 from mechanisms.space.grid import Region
 

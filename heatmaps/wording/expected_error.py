@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heatmaps import numbers
-from mechanisms.error_bounds import FARTHEST
+from mechanisms.expected_error import FARTHEST
 from mechanisms.space.grid import Region
 
 

@@ -10,6 +10,7 @@ from heatmaps.wording.record_distance import as_read
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Trust
 
 LARGEST_FACTOR: Final = 10**12
+STARTED_FROM: Final = "and those it started from"
 WEAK_EPSILON: Final = 5
 _EXP_ERROR: Final = Fraction(1, 10**12)  # relative, of e^ε: ε is rounded to a double, up to 700, and so is it
 
@@ -72,6 +73,12 @@ def decimal(value: Exact, *, digits: int = 12) -> str:
 def loss(value: Exact) -> str:
     """Writes a loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
     return "no bound" if value == INFINITY else amount(value)
+
+
+def added(guarantee: Guarantee) -> str:
+    """Words what a map costs beside those it started from."""
+    loss_of_any = guarantee.loss(INFINITY)
+    return f"Of this, ε = {loss(loss_of_any)} is what this map adds to those it started from."
 
 
 def priced(epsilon: Exact, delta: Fraction) -> str:

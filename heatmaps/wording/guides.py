@@ -13,7 +13,7 @@ from heatmaps.numbers import amount, day
 from heatmaps.regions import region_of
 from heatmaps.wording.guarantee import decimal, priced, record_loss
 from heatmaps.wording.release_line import made_title, release_line
-from heatmaps.wording.unchecked_files import unchecked_of
+from heatmaps.wording.unchecked_start import unchecked_of
 from mechanisms.guarantee import Guarantee, Relation
 
 # In place of the title of another dataset's map, once it is hidden again.

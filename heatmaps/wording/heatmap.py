@@ -11,7 +11,7 @@ from heatmaps.numbers import length, share
 from heatmaps.places.area_centres import centres_of
 from heatmaps.result_kinds.kind import SheetPart
 from mechanisms.central.grid_laplace.empty_cells import significant_squares
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
 from mechanisms.space.grid import Region

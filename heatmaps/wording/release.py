@@ -10,14 +10,22 @@ from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
 from heatmaps.regions import region_of
 from heatmaps.releases.question import data_slice_of
-from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.result_kinds.catalogues import kind_of_mechanism
 from heatmaps.result_kinds.entries import entry_of
 from heatmaps.wording.data_slice import data_slice_words
 from heatmaps.wording.expected_error import ErrorWords
-from heatmaps.wording.guarantee import decimal, loss, priced, record_loss, sentences
+from heatmaps.wording.guarantee import (
+    STARTED_FROM,
+    added,
+    decimal,
+    loss,
+    priced,
+    record_loss,
+    sentences,
+)
 from heatmaps.wording.parameters import value_words
 from heatmaps.wording.promise import promise
-from heatmaps.wording.unchecked_files import unchecked_of
+from heatmaps.wording.unchecked_start import unchecked_of
 from mechanisms.guarantee import INFINITY, Guarantee
 from mechanisms.space.grid import Region
 
@@ -30,9 +38,6 @@ _LATE: Final = (
 _ELSEWHERE: Final = (
     "It goes back to a map of another dataset: for people who are in both, what these maps promise adds up."
 )
-
-
-STARTED_FROM: Final = "and those it started from"
 
 
 def result_word(mechanism: str, *, runs_on: str = "stored") -> str:
@@ -83,12 +88,6 @@ def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None
 def _subject(mechanism: str, chain: Together, *, runs_on: str) -> str:
     word = f"this {result_word(mechanism, runs_on=runs_on)}"
     return word if chain.is_alone else f"{word} {STARTED_FROM}"
-
-
-def added(guarantee: Guarantee) -> str:
-    """Words what a map costs beside those it started from."""
-    loss_of_any = guarantee.loss(INFINITY)
-    return f"Of this, ε = {loss(loss_of_any)} is what this map adds to those it started from."
 
 
 def for_dataset(dataset: Dataset) -> tuple[str, ...]:

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from heatmaps.guides.chain import counted_sheet, rests_on_file
-from heatmaps.guides.choices import Chosen
 from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE, SHEET_IS_RIGHT, FileSheet
-from mechanisms.guarantee import Relation
 
 _GUIDED: Final = "This map was guided by a file"
 _GUIDED_BEFORE: Final = "This map goes back to one that was guided by a file"  # further back
@@ -30,13 +27,6 @@ class Unchecked:
 
     sentence: str
     conditions: tuple[str, ...]  # on which the stated promise depends
-
-
-def unchecked_of(start: Chosen | None, relation: Relation | str) -> Unchecked | None:
-    """Words it; None where everything is known. relation: of the dataset whose map starts there."""
-    if start is None or not rests_on_file(start):
-        return None
-    return unchecked_file(counted_sheet(start, Relation(relation)), is_before=start.release is not None)
 
 
 def unchecked_file(sheet: FileSheet | None, *, is_before: bool = False) -> Unchecked:

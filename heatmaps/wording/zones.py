@@ -7,7 +7,7 @@ from typing import Any
 from heatmaps.numbers import Scale
 from heatmaps.result_kinds.kind import SheetPart
 from heatmaps.wording.guarantee import decimal
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.zones import ZoneShares
 from mechanisms.space.grid import Region
 

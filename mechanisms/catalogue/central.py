@@ -11,21 +11,14 @@ from mechanisms.catalogue.entries import (
     Parameter,
     length_m,
 )
-from mechanisms.central.adaptive.mechanism import Adaptive
-from mechanisms.central.dense_emd.mechanism import DenseEmd
-from mechanisms.central.exponential.mechanism import Exponential
-from mechanisms.central.grid_laplace.laplace import Laplace
-from mechanisms.central.grid_laplace.laplace_top import LaplaceTop
-from mechanisms.central.k_median.mechanism import MOST_CENTRES, KMedian
-from mechanisms.central.privtree.mechanism import PrivTree
-from mechanisms.central.sparse_emd.mechanism import HIGHEST_WIDTH, SparseEmd
 
 ENTRIES: Final[tuple[AnyEntry, ...]] = (
     HeatmapEntry(
         title="Adaptive squares",
         summary="Measures small squares where many people are, large ones elsewhere; can start from a public "
         "map. The right choice for most maps; needs a public guess of how many people there are.",
-        mechanism=Adaptive,
+        name="adaptive",
+        class_path="mechanisms.central.adaptive.mechanism.Adaptive",
         relations=BOTH,
         takes_guide=True,
         parameters=(EXPECTED_PERSONS,),
@@ -34,7 +27,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Sparse reconstruction",
         summary="Finds the busiest squares from coarse to fine and spends the budget on those only. "
         "For when the number of people is unknown; its quality hardly depends on the resolution.",
-        mechanism=SparseEmd,
+        name="sparse-emd",
+        class_path="mechanisms.central.sparse_emd.mechanism.SparseEmd",
         relations=BOTH,
         parameters=(
             Parameter(
@@ -45,7 +39,7 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 kind="int",
                 default="20",
                 low="1",
-                high=str(HIGHEST_WIDTH),
+                high="1000",
             ),
             Parameter(
                 name="decay",
@@ -64,7 +58,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Noisy tree of squares",
         summary="Splits squares while they seem to hold people, then measures those that are left. "
         "A baseline for comparison that needs no guess of the number of people.",
-        mechanism=PrivTree,
+        name="privtree",
+        class_path="mechanisms.central.privtree.mechanism.PrivTree",
         relations=BOTH,
         parameters=(
             Parameter(
@@ -84,7 +79,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="One grid as fine as the noise allows",
         summary="Measures one grid whose squares are as small as the number of people allows. For people "
         "spread everywhere: its error does not depend on where they are.",
-        mechanism=DenseEmd,
+        name="dense-emd",
+        class_path="mechanisms.central.dense_emd.mechanism.DenseEmd",
         relations=BOTH,
         parameters=(EXPECTED_PERSONS,),
     ),
@@ -92,7 +88,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Centres and their areas",
         summary="Finds a few centres that people are near to, and how many are nearer to each than to any "
         "other. For placing services; distances are counted along both axes of the map.",
-        mechanism=KMedian,
+        name="k-median",
+        class_path="mechanisms.central.k_median.mechanism.KMedian",
         relations=BOTH,
         parameters=(
             Parameter(
@@ -103,7 +100,7 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 kind="int",
                 default="8",
                 low="1",
-                high=str(MOST_CENTRES),
+                high="100",
             ),
         ),
     ),
@@ -112,7 +109,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Noise in every square, largest kept",
         summary="Adds noise to every square of the grid and keeps only the largest values. "
         "A baseline for comparison: useful when very few squares hold nearly everyone.",
-        mechanism=LaplaceTop,
+        name="laplace-top",
+        class_path="mechanisms.central.grid_laplace.laplace_top.LaplaceTop",
         relations=BOTH,
         parameters=(
             Parameter(
@@ -133,7 +131,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Noise in every square",
         summary="Adds noise to every square of the grid. "
         "A baseline for comparison: good only when squares are few and people many.",
-        mechanism=Laplace,
+        name="laplace",
+        class_path="mechanisms.central.grid_laplace.laplace.Laplace",
         relations=BOTH,
     ),
     CentroidEntry(
@@ -142,7 +141,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         summary="One point near the middle of all people, each at the mean of their own check-ins. "
         "ε is the cost when one person's record moves by the dataset's radius; an exchange costs up to the "
         "region's diameter over the radius times as much.",
-        mechanism=Exponential,
+        name="exponential",
+        class_path="mechanisms.central.exponential.mechanism.Exponential",
         parameters=(
             length_m(
                 name="spacing_m",

@@ -3,17 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from mechanisms.central.expected_persons import MOST_PERSONS
 from mechanisms.check import ParameterError, exact_decimal, power_of_two
 from mechanisms.guarantee import Relation, Trust
-from mechanisms.mechanism import LARGEST_LENGTH_M, CentroidMechanism, HeatmapMechanism, Target
-from mechanisms.metric.itemwise.mechanism import EmdItemwise
-from mechanisms.metric.linear.distances import EmdDistances
-from mechanisms.metric.linear.zones import EmdZones
+from mechanisms.mechanism import (
+    LARGEST_LENGTH_M,
+    CentroidMechanism,
+    HeatmapMechanism,
+    Target,
+)
 from mechanisms.results.distances import Places
 from mechanisms.results.zones import Zones
+
+if TYPE_CHECKING:  # what an entry describes is loaded when somebody builds it (`loaded`)
+    from mechanisms.metric.itemwise.mechanism import EmdItemwise
+    from mechanisms.metric.linear.distances import EmdDistances
+    from mechanisms.metric.linear.zones import EmdZones
 
 Kind: TypeAlias = Literal["heatmap", "centroid", "zones", "distances"]
 RunsOn: TypeAlias = Literal["stored", "devices"]
@@ -21,7 +28,9 @@ RunsOn: TypeAlias = Literal["stored", "devices"]
 # answers about their records.
 Reads: TypeAlias = Literal["masses", "means", "items", "sums"]
 Value: TypeAlias = int | Fraction | Zones | Places
-Mechanism = TypeVar("Mechanism", HeatmapMechanism, CentroidMechanism, EmdItemwise, EmdZones | EmdDistances)
+Mechanism = TypeVar(
+    "Mechanism", HeatmapMechanism, CentroidMechanism, "EmdItemwise", "EmdZones | EmdDistances"
+)
 BOTH: Final = frozenset(Relation)
 # What a release may ask for: the ledger counts no less, and more would no longer be an exception.
 SMALLEST_DELTA, LARGEST_DELTA = Fraction(1, 10**18), Fraction(1, 1000)
@@ -76,7 +85,7 @@ EXPECTED_PERSONS: Final = Parameter(
     "squares get, never what is promised. Left empty: the number stated for the dataset.",
     kind="int",
     low="1",
-    high=str(MOST_PERSONS),
+    high="1000000000000",
 )
 
 
@@ -118,7 +127,8 @@ class StoredEntry(Entry, Generic[Mechanism]):
     runs_on = "stored"
     kind: ClassVar[Kind]
     reads: ClassVar[Reads]
-    mechanism: type[Mechanism]
+    name: str  # in the database and in URLs; never used again for something else
+    class_path: str  # dotted, of the mechanism's class: it is loaded when somebody builds it or asks about it
     relations: frozenset[Relation] = frozenset({Relation.REPLACE})
     simulates_shuffling: bool = False  # made for a shuffler, run on stored check-ins
     simulates_devices: bool = False  # made for devices that blur their own reports, run on stored check-ins
@@ -127,9 +137,10 @@ class StoredEntry(Entry, Generic[Mechanism]):
     takes_guide: bool = False  # a public map of the same region can help it
 
     @property
-    def name(self) -> str:
-        """Returns the name in the database and in URLs; it is never used again for something else."""
-        return self.mechanism.name
+    def mechanism(self) -> type[Mechanism]:
+        """Returns the mechanism's class."""
+        mechanism: type[Mechanism] = loaded(self.class_path)
+        return mechanism
 
     @property
     def max_resolution(self) -> int:
@@ -198,14 +209,14 @@ class CentroidEntry(StoredEntry[CentroidMechanism]):
     reads = "means"
 
 
-class ItemsEntry(StoredEntry[EmdItemwise]):
+class ItemsEntry(StoredEntry["EmdItemwise"]):
     """Describes a mechanism that releases a map of cells, too, from whole records of declared persons."""
 
     kind = "heatmap"
     reads = "items"
 
 
-class AnswersEntry(StoredEntry[EmdZones | EmdDistances]):
+class AnswersEntry(StoredEntry["EmdZones | EmdDistances"]):
     """Describes a mechanism that answers a few questions that are named for it."""
 
     reads = "sums"
@@ -224,6 +235,16 @@ class DistancesEntry(AnswersEntry):
 
 
 AnyEntry: TypeAlias = StoredEntry[Any]
+
+
+def loaded(class_path: str) -> Any:
+    """Returns the class of a dotted path.
+
+    By name, not imported above: each brings parts of scipy that take longer to load than to draw, and most
+    processes build one mechanism or none.
+    """
+    module, _, name = class_path.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 class Named(Protocol):

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from mechanisms.catalogue.entries import AnyEntry, CentroidEntry, entry_named, length_m
-from mechanisms.local.centroid import GeoLocalCentroid
-from mechanisms.local.geo_local import GeoLocal
+from mechanisms.catalogue.entries import AnyEntry, CentroidEntry, entry_named, length_m, loaded
 from mechanisms.local.lattice import Lattice
-from mechanisms.local.optimal import Optimal
-from mechanisms.local.planar_geometric import PlanarGeometric
-from mechanisms.local.planar_laplace import PlanarLaplace
 from mechanisms.local.reports import LocalMechanism, usual_cell_m
 from mechanisms.mechanism import Target
 from mechanisms.space.grid import Region
@@ -25,12 +20,15 @@ class LocalEntry:
 
     title: str
     summary: str
-    mechanism: type[LocalMechanism]
+    name: str
+    class_path: str  # dotted, of the mechanism's class
     usual_a_side: int  # cells along the longer side of a region, at most, unless a cell's size is given
 
     @property
-    def name(self) -> str:
-        return self.mechanism.name
+    def mechanism(self) -> type[LocalMechanism]:
+        """Returns the mechanism's class."""
+        mechanism: type[LocalMechanism] = loaded(self.class_path)
+        return mechanism
 
 
 def entries() -> tuple[LocalEntry, ...]:
@@ -69,26 +67,30 @@ _REPORTS: Final = (
         title="Planar geometric",
         summary="Moves each report by noise on the cells of the region that falls with straight distance. "
         "The right choice for most uses.",
-        mechanism=PlanarGeometric,
+        name="planar-geometric",
+        class_path="mechanisms.local.planar_geometric.PlanarGeometric",
         usual_a_side=1000,
     ),
     LocalEntry(
         title="Planar Laplace",
         summary="The usual noise of geo-indistinguishability, snapped to the cells of the region; a little "
         "more error than planar geometric on coarse cells, the same on fine ones.",
-        mechanism=PlanarLaplace,
+        name="planar-laplace",
+        class_path="mechanisms.local.planar_laplace.PlanarLaplace",
         usual_a_side=1000,
     ),
     LocalEntry(
         title="Geometric on each axis",
         summary="Moves column and row by themselves. More error in straight lines; works on finer cells.",
-        mechanism=GeoLocal,
+        name="geo-local",
+        class_path="mechanisms.local.geo_local.GeoLocal",
         usual_a_side=2000,
     ),
     LocalEntry(
         title="Least error for a prior",
         summary="The table with the least expected error, found by linear programming on a few large cells.",
-        mechanism=Optimal,
+        name="optimal",
+        class_path="mechanisms.local.optimal.Optimal",
         usual_a_side=5,
     ),
 )
@@ -100,7 +102,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "trusted: the mean of all reports. Here the server, which has the check-ins, does it all: to see "
         "what that trust is worth. ε is what it costs when one person's record moves by the dataset's "
         "radius. Its error is that of a trusted server times the square root of the number of people.",
-        mechanism=GeoLocalCentroid,
+        name="geo-local",
+        class_path="mechanisms.local.centroid.GeoLocalCentroid",
         simulates_devices=True,
         parameters=(
             length_m(

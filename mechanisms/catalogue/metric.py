@@ -15,11 +15,6 @@ from mechanisms.catalogue.entries import (
     ZonesEntry,
 )
 from mechanisms.mechanism import LARGEST_LENGTH_M
-from mechanisms.metric.frequency.mechanism import MOST_DISTRICT_LEVELS, Frequency
-from mechanisms.metric.itemwise.mechanism import MOST_SAMPLES, EmdItemwise
-from mechanisms.metric.linear.centroid import EmdLinear
-from mechanisms.metric.linear.distances import EmdDistances
-from mechanisms.metric.linear.zones import SMALLEST_MARGIN_M, EmdZones
 
 ENTRIES: Final[tuple[AnyEntry, ...]] = (
     HeatmapEntry(
@@ -29,7 +24,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "district or any, by chance. Whoever runs this service is trusted with the check-ins. Every "
         "change of a person's record costs the same. For few squares and very many people; other "
         "methods give better maps.",
-        mechanism=Frequency,
+        name="frequency",
+        class_path="mechanisms.metric.frequency.mechanism.Frequency",
         relations=BOTH,
         parameters=(
             EXPECTED_PERSONS,
@@ -40,7 +36,7 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 "districts hide each other. Empty: as often as gives the least predicted error.",
                 kind="int",
                 low="0",
-                high=str(MOST_DISTRICT_LEVELS),
+                high="4",
             ),
         ),
     ),
@@ -52,7 +48,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "trusted with the check-ins. ε is the cost when a whole record moves by the dataset's radius; "
         "smaller moves cost less but never nothing, an exchange up to several times as much. For a "
         "rough picture of very many people; other methods give finer maps.",
-        mechanism=EmdItemwise,
+        name="emd-itemwise",
+        class_path="mechanisms.metric.itemwise.mechanism.EmdItemwise",
         simulates_shuffling=True,
         usual_delta=USUAL_DELTA,
         parameters=(
@@ -64,7 +61,7 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 "the fewest of 16, 64 and 256 with nearly the least predicted error.",
                 kind="int",
                 low="1",
-                high=str(MOST_SAMPLES),
+                high="1024",
             ),
         ),
     ),
@@ -75,7 +72,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "moves by the dataset's radius: half of it for half the way or half the check-ins, and up to "
         "the region's diameter over the radius times as much for an exchange. At equal ε its error is "
         "about half that of the drawn candidate.",
-        mechanism=EmdLinear,
+        name="emd-linear",
+        class_path="mechanisms.metric.linear.centroid.EmdLinear",
     ),
     ZonesEntry(
         title="Shares in zones that you draw",
@@ -84,7 +82,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "moves by the dataset's radius: half of it for half the way or half the check-ins. For a few "
         "places known beforehand, such as districts; edges are soft, and softer edges need less "
         "noise.",
-        mechanism=EmdZones,
+        name="emd-zones",
+        class_path="mechanisms.metric.linear.zones.EmdZones",
         parameters=(
             Parameter(
                 name="zones",
@@ -99,7 +98,7 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 help="Metres outside a zone over which a check-in counts less and less. Wider needs less "
                 "noise and blurs where a zone ends. Empty: twice the dataset's radius.",
                 kind="decimal",
-                low=str(SMALLEST_MARGIN_M),
+                low="1",
                 high=str(LARGEST_LENGTH_M),
             ),
         ),
@@ -111,7 +110,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "when a whole record moves by the dataset's radius: half of it for half the way or half the "
         "check-ins. For comparing sites known beforehand, such as stations; every further place adds "
         "noise.",
-        mechanism=EmdDistances,
+        name="emd-distances",
+        class_path="mechanisms.metric.linear.distances.EmdDistances",
         parameters=(
             Parameter(
                 name="places",

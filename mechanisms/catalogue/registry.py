@@ -1,7 +1,7 @@
 """Looks mechanisms up by their name in the database and in URLs, and calibrates them."""
 
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from mechanisms.catalogue import central, local, metric, shuffle
 from mechanisms.catalogue.entries import (
@@ -20,10 +20,12 @@ from mechanisms.catalogue.entries import (
 )
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import CentroidMechanism, HeatmapMechanism, Target
-from mechanisms.metric.itemwise.mechanism import EmdItemwise
-from mechanisms.metric.linear.distances import EmdDistances
-from mechanisms.metric.linear.zones import EmdZones
 from mechanisms.space.grid import Region
+
+if TYPE_CHECKING:
+    from mechanisms.metric.itemwise.mechanism import EmdItemwise
+    from mechanisms.metric.linear.distances import EmdDistances
+    from mechanisms.metric.linear.zones import EmdZones
 
 __all__ = [
     "LARGEST_DELTA",
@@ -85,7 +87,7 @@ def build_items(
     persons: int,
     resolution: int,
     parameters: Mapping[str, object],
-) -> EmdItemwise:
+) -> "EmdItemwise":
     """Returns the calibrated mechanism of a map of whole records, as `build_centroid`."""
     entry = _of(ItemsEntry, name)
     return entry.calibrated(target, parameters, region=region, persons=persons, resolution=resolution)
@@ -93,7 +95,7 @@ def build_items(
 
 def build_answers(
     name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
-) -> EmdZones | EmdDistances:
+) -> "EmdZones | EmdDistances":
     """Returns the calibrated mechanism of shares in zones or of distances to places, as `build_centroid`."""
     return _of(AnswersEntry, name).calibrated(target, parameters, region=region, persons=persons)
 

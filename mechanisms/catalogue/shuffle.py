@@ -10,8 +10,6 @@ from mechanisms.catalogue.entries import (
     Parameter,
     length_m,
 )
-from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
-from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS, ShuffleEmd
 
 _SQUARES_AND_REACH: Final = (
     length_m(
@@ -35,7 +33,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         summary="Simulates devices that add shares of the noise and send shuffled shares of their numbers, "
         "so that nobody has to be trusted. This server has the check-ins and does it all: it shows what "
         "such a round is worth.",
-        mechanism=ShuffleEmd,
+        name="shuffle-emd",
+        class_path="mechanisms.shuffle.shuffle_emd.ShuffleEmd",
         simulates_shuffling=True,
         flat=True,
         parameters=(
@@ -45,9 +44,9 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
                 help="What devices divide a person's mass into, a power of two (B in the paper). "
                 "Fewer send less and lose more of people with many places.",
                 kind="int",
-                default=str(DEFAULT_PARTS),
+                default="1024",
                 low="2",
-                high=str(MOST_PARTS),
+                high="65536",
             ),
         ),
     ),
@@ -57,7 +56,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         summary="What people's own devices and a shuffler would publish, simulated here: every device adds a "
         "share of the noise, and all shares together are no more than a trusted server would need. ε is what "
         "it costs when one person's record moves by the dataset's radius.",
-        mechanism=SgdlShuffle,
+        name="sgdl-shuffle",
+        class_path="mechanisms.shuffle.centroid.SgdlShuffle",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),
@@ -66,7 +66,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Central point by shuffling, noise on every device",
         summary="Simulated here, too: every device adds noise that protects its person a little also when "
         "the shuffler cheats. Several times the noise of the one above.",
-        mechanism=GeoShuffle,
+        name="geo-shuffle",
+        class_path="mechanisms.shuffle.centroid.GeoShuffle",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),
@@ -75,7 +76,8 @@ ENTRIES: Final[tuple[AnyEntry, ...]] = (
         title="Central point by shuffling, flipped bits",
         summary="Simulated here, too: every device flips bits at random, the oldest such protocol. "
         "A baseline for comparison: more noise than the two above.",
-        mechanism=RrShuffle,
+        name="rr-shuffle",
+        class_path="mechanisms.shuffle.centroid.RrShuffle",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, TypeVar
 
@@ -13,20 +13,19 @@ from mechanisms.check import ParameterError, in_range
 from mechanisms.devices.cells import AxesPlan, CellPlan, GkrrPlan, OffsetsPlan, RowsPlan
 from mechanisms.devices.flips import FlipsPlan
 from mechanisms.devices.items import ItemsPlan
+from mechanisms.devices.round_facts import RoundFacts
 from mechanisms.devices.shares import SharesPlan
 from mechanisms.devices.unary import TABLE_PART, UnaryPlan
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.optimal import Optimal
 from mechanisms.local.planar_geometric import PlanarGeometric
-from mechanisms.mechanism import Target
 from mechanisms.metric.frequency.gkrr import Gkrr
 from mechanisms.metric.itemwise.mechanism import EmdItemwise
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.emd_round import EmdRound
 from mechanisms.shuffle.lattice import AxisLattice
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd
-from mechanisms.space.grid import Region
 
 LARGEST_COEFFICIENT: Final = 1e6  # of a report; beyond, a map would be noise alone
 _LARGEST_LOSS: Final = 30.0  # of weights of about 60 bits
@@ -34,21 +33,6 @@ _DOWN: Final = 1e-12
 _WITHIN: Final = 0.5  # of the loss, within a district
 
 AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundFacts:
-    """Holds facts of a round that are public before it."""
-
-    region: Region
-    target: Target  # of one report
-    least_honest: int
-    most_reports: int
-    resolution: int  # 0 for points
-
-    @property
-    def of_map(self) -> dict[str, Any]:
-        return {"region": self.region, "resolution": self.resolution, "most_reports": self.most_reports}
 
 
 def offsets(facts: RoundFacts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none

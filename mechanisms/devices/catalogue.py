@@ -1,6 +1,6 @@
 """Lists the mechanisms that rounds of devices may use, and builds them from public facts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -11,19 +11,15 @@ from mechanisms.catalogue.entries import (
     USUAL_DELTA,
     Entry,
     Parameter,
-    Value,
     entry_named,
     length_m,
+    loaded,
 )
 from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
-from mechanisms.devices import building
-from mechanisms.devices.building import RoundFacts
 from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
+from mechanisms.devices.round_facts import RoundFacts
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.mechanism import Target
-from mechanisms.metric.frequency.mechanism import MOST_DISTRICT_LEVELS
-from mechanisms.metric.itemwise.mechanism import MOST_SAMPLES, EmdItemwise
-from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS
 from mechanisms.space.grid import Region
 
 
@@ -34,7 +30,7 @@ class DeviceEntry(Entry):
     runs_on = "devices"
     name: str
     kind: Kind
-    make: Callable[[RoundFacts, Mapping[str, Value]], DevicePlan]
+    maker: str  # dotted, of (facts, parameters) -> its plan: loaded when a round is planned
     highest_resolution: int = 0  # 0: what is released has no resolution
     usual_resolution: int = 0
     is_bounded: bool = True  # one device can move the result only so far
@@ -111,7 +107,8 @@ def build(
         most_reports=most_reports,
         resolution=_resolution(entry, resolution),
     )
-    return entry.make(facts, entry.parsed(parameters))
+    plan: DevicePlan = loaded(entry.maker)(facts, entry.parsed(parameters))
+    return plan
 
 
 def _resolution(entry: DeviceEntry, resolution: int | None) -> int:
@@ -153,7 +150,7 @@ _ENTRIES: Final = (
         "the cost of one report when its place moves by the radius. For coarse maps of many people.",
         trust=Trust.LOCAL,
         kind="heatmap",
-        make=building.offsets,
+        maker="mechanisms.devices.building.offsets",
         highest_resolution=64,
         usual_resolution=8,
     ),
@@ -164,7 +161,7 @@ _ENTRIES: Final = (
         "large.",
         trust=Trust.LOCAL,
         kind="heatmap",
-        make=building.axes,
+        maker="mechanisms.devices.building.axes",
         highest_resolution=256,
         usual_resolution=8,
     ),
@@ -175,7 +172,7 @@ _ENTRIES: Final = (
         "spread evenly. For few large squares and an ε that lets every square be told apart.",
         trust=Trust.LOCAL,
         kind="heatmap",
-        make=building.rows,
+        maker="mechanisms.devices.building.rows",
         highest_resolution=8,
         usual_resolution=4,
     ),
@@ -186,7 +183,7 @@ _ENTRIES: Final = (
         "Every change of a report costs the same ε, however far. For few squares.",
         trust=Trust.LOCAL,
         kind="heatmap",
-        make=building.gkrr,
+        maker="mechanisms.devices.building.gkrr",
         highest_resolution=256,
         usual_resolution=8,
         parameters=(
@@ -198,7 +195,7 @@ _ENTRIES: Final = (
                 kind="int",
                 default="0",
                 low="0",
-                high=str(MOST_DISTRICT_LEVELS),
+                high="4",
             ),
         ),
     ),
@@ -209,7 +206,7 @@ _ENTRIES: Final = (
         "as exact as with a server that everybody trusts. Next to nothing is left without the shuffler.",
         trust=Trust.SHUFFLE,
         kind="centroid",
-        make=building.sgdl,
+        maker="mechanisms.devices.building.sgdl",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),
@@ -220,7 +217,7 @@ _ENTRIES: Final = (
         "shuffler cheats; several times as much in all.",
         trust=Trust.SHUFFLE,
         kind="centroid",
-        make=building.geo,
+        maker="mechanisms.devices.building.geo",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),
@@ -231,7 +228,7 @@ _ENTRIES: Final = (
         "protocol, with more noise than the two above.",
         trust=Trust.SHUFFLE,
         kind="centroid",
-        make=building.flips,
+        maker="mechanisms.devices.building.flips",
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
     ),
@@ -243,8 +240,8 @@ _ENTRIES: Final = (
         "rough picture of very many people.",
         trust=Trust.SHUFFLE,
         kind="heatmap",
-        make=building.items,
-        highest_resolution=EmdItemwise.highest_resolution,
+        maker="mechanisms.devices.building.items",
+        highest_resolution=256,
         usual_resolution=32,
         usual_delta=USUAL_DELTA,
         parameters=(
@@ -255,7 +252,7 @@ _ENTRIES: Final = (
                 "so often. Left empty: the fewest of 16, 64 and 256 with nearly the least predicted error.",
                 kind="int",
                 low="1",
-                high=str(MOST_SAMPLES),
+                high="1024",
             ),
         ),
     ),
@@ -268,7 +265,7 @@ _ENTRIES: Final = (
         "shuffler.",
         trust=Trust.SHUFFLE,
         kind="heatmap",
-        make=building.shares,
+        maker="mechanisms.devices.building.shares",
         is_bounded=False,  # one share sets any cell
         highest_resolution=32,  # of 64 cells a side, one report would be 60,000 messages
         usual_resolution=16,
@@ -280,9 +277,9 @@ _ENTRIES: Final = (
                 help="What devices divide a person's mass into, a power of two (B in the paper). Fewer lose "
                 "more of people with many places.",
                 kind="int",
-                default=str(DEFAULT_PARTS),
+                default="1024",
                 low="2",
-                high=str(MOST_PARTS),
+                high="65536",
             ),
         ),
     ),

@@ -13,7 +13,8 @@ from mechanisms.devices.mirrored_law import MirroredLaw
 from mechanisms.devices.plan import Influence, Json, Kind, Messages, big_endian, check_reports, number
 from mechanisms.devices.several import several
 from mechanisms.devices.tables import eight_bytes
-from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
+from mechanisms.error_bounds import noise_in_every_cell
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.noise_table import NoiseTable, row_law

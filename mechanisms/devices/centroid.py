@@ -13,7 +13,7 @@ from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.check import ParameterError
 from mechanisms.devices.plan import Influence, Json, Kind, Messages, check_reports, in_parts
 from mechanisms.devices.several import several
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.results.point import Point
 from mechanisms.shuffle.lattice import AxisLattice

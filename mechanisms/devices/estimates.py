@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from mechanisms.central.grid_laplace.empty_cells import step_up
 from mechanisms.devices.laws import CellLaw, Estimates, Floats, Integers
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE, SignificantSquares, low_ends
 

@@ -8,7 +8,7 @@ import numpy as np
 from mechanisms.devices.cells import CELL_BYTES, axes_encoding, axes_table
 from mechanisms.devices.plan import Influence, Json, Kind, Messages, big_endian, check_messages, check_reports
 from mechanisms.devices.several import several
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.metric.itemwise.forecast import forecast

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, whole
-from mechanisms.error_bounds import ErrorBound, PointError
+from mechanisms.expected_error import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.point import Point

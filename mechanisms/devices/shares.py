@@ -21,7 +21,8 @@ from mechanisms.devices.plan import (
     number,
 )
 from mechanisms.devices.several import several
-from mechanisms.error_bounds import ErrorBound, LevelNoise, sparse_reconstruction
+from mechanisms.error_bounds import LevelNoise, sparse_reconstruction
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.samplers.clustered_polya import cluster_counts

@@ -13,7 +13,7 @@ import numpy as np
 
 from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.check import ParameterError, whole
-from mechanisms.error_bounds import POINT_QUANTITY, PointError
+from mechanisms.expected_error import POINT_QUANTITY, PointError
 from mechanisms.guarantee import Guarantee, Term, Trust
 from mechanisms.local.geo_local import axis_table
 from mechanisms.local.lattice import LONGEST_ROW

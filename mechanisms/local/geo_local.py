@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.local import reports
 from mechanisms.local.lattice import Cells, Lattice, root_up
 from mechanisms.local.noise_table import NoiseTable

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.local import programme, reports
 from mechanisms.local.directions import moves, usual_longest
 from mechanisms.local.lattice import Cells, Floats, Lattice

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.local import reports
 from mechanisms.local.lattice import Cells, Floats, Lattice
 from mechanisms.local.noise_table import Axis, NoiseTable, binned, tail_nodes

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from mechanisms.check import ParameterError, exact_decimal, in_range, whole
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.guarantee import Exact, Guarantee, Relation, Term, Trust
 from mechanisms.local.lattice import Cells, Floats, Lattice
 from mechanisms.mechanism import Target

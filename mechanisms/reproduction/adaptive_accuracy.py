@@ -27,9 +27,10 @@ from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
 from mechanisms.central.adaptive.one_walk import OneWalk
 from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
-from mechanisms.error_bounds import ErrorForecast, guided_forecast
+from mechanisms.error_bounds import guided_forecast
 from mechanisms.evaluation import protocol
 from mechanisms.evaluation.places import CheckInPlace, Split
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.reproduction.check_ins import dealt_places, read_check_ins

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 
 _TAILS = (0.04, 0.96)
 

@@ -9,7 +9,8 @@ from mechanisms.central.adaptive.posterior_map import posterior_map
 from mechanisms.central.adaptive.quadtree_cut import Cut, grid_level
 from mechanisms.central.adaptive.tree_posterior import posterior_both_ways
 from mechanisms.central.expected_persons import GuessedPersons
-from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
+from mechanisms.error_bounds import noise_in_every_cell
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap

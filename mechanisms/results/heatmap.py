@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, in_range
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.frozen_arrays import freeze
 from mechanisms.results import heatmap_bytes
 from mechanisms.results.measurements import Measurements

@@ -14,7 +14,8 @@ from mechanisms.central.sparse_emd.measurement import MeasuredLevel, measure_tre
 from mechanisms.central.sparse_emd.mechanism import DEFAULT_DECAY, DEFAULT_WIDTH
 from mechanisms.central.sparse_emd.reconstruction import reconstruct
 from mechanisms.check import ParameterError, power_of_two
-from mechanisms.error_bounds import ErrorBound, LevelNoise, sparse_reconstruction
+from mechanisms.error_bounds import LevelNoise, sparse_reconstruction
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee, Relation, Term
 from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource

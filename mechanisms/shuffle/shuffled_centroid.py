@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Self
 
 from mechanisms.accounting.two_axes import Shift, snapped_disk
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import POINT_QUANTITY, PointError
+from mechanisms.expected_error import POINT_QUANTITY, PointError
 from mechanisms.guarantee import INFINITY, Guarantee, Term, Trust
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from heatmaps.config import settings
+from heatmaps.config.celery import app
 from heatmaps.sources import engine, sources_file
 from tests.deployment.test_compose import in_bytes
 from tests.services import compose
@@ -27,7 +28,7 @@ def test_each_worker_takes_from_a_queue_that_nobody_else_takes_from():
     """A draw never waits for Spark, nor one from a lake for a look at another lake."""
     workers = [service["command"] for service in FILE["services"].values() if "celery" in service["command"]]
     taken = [queue for command in workers for queue in queues(command)]
-    assert sorted(taken) == sorted(queue.name for queue in settings.CELERY_TASK_QUEUES)
+    assert sorted(taken) == sorted(queue.name for queue in app.conf.task_queues)
     assert queues(WORKER["command"]) == ["lakes"]
     assert queues(SURVEYOR["command"]) == ["surveys"]
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from heatmaps import maps
 from heatmaps.exports import Released, features, release_sheet
+from heatmaps.maps.document import map_parts
+from heatmaps.maps.table import top_regions
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.results.areas import Areas
 from mechanisms.space.grid import morton_encode
@@ -62,11 +63,11 @@ def test_programs_that_read_features_page_by_page_meet_the_centres_first(release
 
 
 def test_the_map_marks_them_and_the_table_has_a_row_each(released):
-    parts = maps.map_parts(released.heatmap, OCEAN)
+    parts = map_parts(released.heatmap, OCEAN)
     assert parts.rows[-1].key == "sign-point"
     (centres,) = [drawing.content for drawing in parts.drawings if drawing.function == "centres"]
     assert centres[0]["text"] == "1 · 75 %"
-    rows = maps.top_regions(released.heatmap, OCEAN, most=15)
+    rows = top_regions(released.heatmap, OCEAN, most=15)
     assert [(row.rank, row.share, row.persons) for row in rows] == [(1, "75 %", "30"), (2, "25 %", "10")]
     whole = OCEAN.width_m * OCEAN.height_m / 1e6
     sizes = [float(row.size.removesuffix(" km²").replace(",", "")) for row in rows]
@@ -78,6 +79,6 @@ def test_the_map_marks_them_and_the_table_has_a_row_each(released):
 
 def test_another_map_has_none():
     released = make_released()
-    assert "sign-point" not in {row.key for row in maps.map_parts(released.heatmap, OCEAN).rows}
+    assert "sign-point" not in {row.key for row in map_parts(released.heatmap, OCEAN).rows}
     assert "centres" not in released.sheet
     assert "a centre, its number" not in written(".html", released).decode()

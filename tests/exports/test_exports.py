@@ -16,8 +16,8 @@ from django.utils.module_loading import import_string
 from heatmaps.exports import FORMATS, Released, format_of, release_sheet
 from heatmaps.exports.sheet import exact_text
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.evaluation.seeded import SeededSource
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, morton_encode

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from heatmaps.exports import geojson
-from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.evaluation.seeded import SeededSource
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.guide import Guide
 from tests.exports.examples import NAN, OCEAN, SQUARES, make_released, written
 from tests.mechanisms.examples import SEED, crowd, make

@@ -15,7 +15,7 @@ from heatmaps.origins.origin import Named
 from heatmaps.origins.pages import Words
 from heatmaps.people.permissions import Act
 from heatmaps.releases.clock import _has_place
-from heatmaps.result_kinds import CATALOGUES
+from heatmaps.result_kinds.catalogues import CATALOGUES
 from mechanisms.catalogue.entries import Reads
 from mechanisms.guarantee import Relation
 from tests.services import seed

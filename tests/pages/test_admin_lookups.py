@@ -4,7 +4,6 @@ import re
 
 import pytest
 from django.apps import apps
-from django.contrib import admin
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
@@ -12,6 +11,7 @@ from django.db.models import F
 from django.test import RequestFactory
 from django.urls import reverse
 
+from heatmaps.admin import site
 from heatmaps.ingest import opt_outs
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
 from heatmaps.migrations.tables_of_2026.held_rows import HELD
@@ -34,7 +34,7 @@ from tests.triggers import disabled
 
 pytestmark = pytest.mark.unguarded
 
-REGISTERED = sorted(admin.site._registry.items(), key=lambda item: item[0].__name__)
+REGISTERED = sorted(site._registry.items(), key=lambda item: item[0].__name__)
 # Every parameter of a list that filters, by model; each filters by a column that the list shows.
 FILTERS = {
     "Account": {"kind"},

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from PIL import ImageColor
 
-from heatmaps import maps
 from heatmaps.maps import image, palette
+from heatmaps.maps.document import document, map_parts
 from heatmaps.maps.grid import FINEST_DRAWN_LEVEL, draw, row_areas_km2
 from heatmaps.maps.legend import FIRST, UNCERTAIN, ZERO, legend
+from heatmaps.maps.table import top_regions
 from heatmaps.numbers import number
 from heatmaps.places.whereabouts import nearest, places_in
 from mechanisms.results.heatmap import Heatmap
@@ -222,7 +223,7 @@ def test_it_orders_colours_by_lightness_alone(sequence):
 @pytest.fixture
 def page():
     heatmap = make(4, {(4, 3, 9): (30, 1.0), (2, 1, 1): (5, 1.0), (4, 15, 0): (1, 1.0)})
-    return maps.document(maps.map_parts(heatmap, AUSTIN), nonce="N0nce", title="<b>a & b</b>")
+    return document(map_parts(heatmap, AUSTIN), nonce="N0nce", title="<b>a & b</b>")
 
 
 def test_it_loads_scripts_and_styles_of_our_own_origin_only(page):
@@ -240,7 +241,7 @@ def test_it_escapes_what_people_typed(page):
 
 
 def test_it_shares_nothing_with_other_maps(page):
-    other = maps.document(maps.map_parts(make(2, {}), AUSTIN), nonce="0ther", title="")
+    other = document(map_parts(make(2, {}), AUSTIN), nonce="0ther", title="")
 
     assert "N0nce" not in other
     assert page.count('<script src="/static/leaflet/leaflet.js">') == 1
@@ -259,7 +260,7 @@ def test_it_says_the_same_in_a_table():
     cells = {(4, 8, 6): (30, 4.0), (2, 1, 1): (9, 5.0), (4, 15, 0): (0, 1.0)}
     heatmap = make(4, cells, told=[(4, 8, 6)])
 
-    first, second = maps.top_regions(heatmap, AUSTIN, most=5)
+    first, second = top_regions(heatmap, AUSTIN, most=5)
 
     assert (first.share, first.persons, first.interval) == ("76.9 %", "30", "21.5 – 38.5")
     assert first.size == "6.01 km × 8.31 km"

@@ -5,11 +5,11 @@ afterwards, so rows do not know of each other.
 """
 
 import pytest
-from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
+from heatmaps.admin import site
 from heatmaps.http import counters, health
 from heatmaps.ingest import opt_outs
 from heatmaps.ledger import transitions
@@ -153,7 +153,7 @@ def test_it_shows_a_public_release_to_everybody_and_hides_it_again(ask, people, 
 @pytest.mark.parametrize("person", EVERYBODY)
 def test_it_opens_the_administration_to_administrators_only(client_of, things, person):
     client = client_of(person)
-    lists = [f"{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry]
+    lists = [f"{model._meta.app_label}_{model._meta.model_name}_changelist" for model in site._registry]
 
     statuses = {client.get(reverse(f"admin:{page}")).status_code for page in ["index", *lists]}
 

@@ -3,11 +3,11 @@
 import io
 
 import pytest
-from django.contrib import admin
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 
+from heatmaps.admin import site
 from heatmaps.ledger import administrator_reads
 from heatmaps.ledger.administrator_reads import first_problem
 from heatmaps.models import AdministratorRead
@@ -84,7 +84,7 @@ def test_every_list_and_row_of_the_administration_leaves_one(client_of, people, 
     for store in (seed.store_districts, seed.store_guide):
         store(people["steward"], published.dataset)
     client = client_of("administrator")
-    for model, model_admin in admin.site._registry.items():
+    for model, model_admin in site._registry.items():
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         if model.__name__ in OF_NO_DATASET:
             assert model_admin.dataset_path == ""
@@ -94,7 +94,7 @@ def test_every_list_and_row_of_the_administration_leaves_one(client_of, people, 
             client.get(reverse(f"{name}_{act}", args=arguments))
             read = AdministratorRead.objects.get(page=f"{name}_{act}")
             assert read.dataset == published.dataset
-    assert AdministratorRead.objects.count() == 3 * (len(admin.site._registry) - len(OF_NO_DATASET))
+    assert AdministratorRead.objects.count() == 3 * (len(site._registry) - len(OF_NO_DATASET))
 
 
 def test_an_accounts_page_that_lists_memberships_leaves_one(client_of, people, dataset):

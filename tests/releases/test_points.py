@@ -9,7 +9,7 @@ from heatmaps.releases import lifecycle
 from heatmaps.releases.engine import draw_of
 from heatmaps.releases.request import Plan
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import PointError
+from mechanisms.expected_error import PointError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.results.point import Point
 from tests.services.draws import carry_out

@@ -20,7 +20,6 @@ import django
 
 django.setup()
 
-from celery import current_app  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.core.management import call_command  # noqa: E402
@@ -28,6 +27,7 @@ from django.db import connections  # noqa: E402
 from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: E402
 
 from heatmaps import masses  # noqa: E402
+from heatmaps.config.celery import app as celery_app  # noqa: E402
 from heatmaps.ledger import events  # noqa: E402
 from heatmaps.ledger.transitions.moves import MOVES  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
@@ -198,7 +198,7 @@ def serve_web(port):
 def work():
     settings.LEASE_SECONDS = 2
     write_down_draws(seconds=0.3)
-    embedded_worker.work(current_app)
+    embedded_worker.work(celery_app)
 
 
 def _fails(*_args, **_options):

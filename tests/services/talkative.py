@@ -9,13 +9,13 @@ import django
 
 django.setup()
 
-from celery import current_app  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import OperationalError  # noqa: E402
 
 from heatmaps import queries  # noqa: E402
 from heatmaps.broker import queue  # noqa: E402
+from heatmaps.config.celery import app as celery_app  # noqa: E402
 from heatmaps.ingest import reading  # noqa: E402
 from heatmaps.management import embedded_worker  # noqa: E402
 from mechanisms.central.sparse_emd.mechanism import SparseEmd  # noqa: E402
@@ -51,7 +51,7 @@ queries.events_of = talk
 
 if __name__ == "__main__":
     if sys.argv[1] == "work":
-        embedded_worker.work(current_app)
+        embedded_worker.work(celery_app)
     else:
         embedded_worker.COMMAND = [sys.executable, "-m", "tests.services.talkative", "work"]
         call_command("serve", port=int(sys.argv[1]))

@@ -52,12 +52,11 @@ def serve(port):
 
 
 def work():
-    from celery import current_app
-
+    from heatmaps.config.celery import app
     from heatmaps.management import embedded_worker
 
     embedded_worker._NICENESS = 0
-    embedded_worker.work(current_app)
+    embedded_worker.work(app)
 
 
 def content(checkins):

@@ -12,11 +12,11 @@ import django
 
 django.setup()
 
-from celery import current_app  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connections  # noqa: E402
 
 from heatmaps.broker import queue  # noqa: E402
+from heatmaps.config.celery import app as celery_app  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.management import embedded_worker  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402
@@ -39,7 +39,7 @@ def work(tasks, told):
 
     uploads.run = read_for_ever
     embedded_worker.STOP_SECONDS = 0
-    embedded_worker.work(current_app)
+    embedded_worker.work(celery_app)
 
 
 def forked():

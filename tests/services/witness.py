@@ -3,7 +3,7 @@ killed in."""
 
 from tests.services.killing import write_down_draws  # sets Django up
 
-from heatmaps.config import celery_app as app  # isort: skip
+from heatmaps.config.celery import app  # isort: skip
 
 __all__ = ["app"]
 

@@ -21,7 +21,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from heatmaps.config import celery_app as app  # noqa: E402
+from heatmaps.config.celery import app  # noqa: E402
 from heatmaps.releases import draws, lifecycle, source_readings  # noqa: E402
 from heatmaps.releases.readings import Draw  # noqa: E402
 from heatmaps.sources.engine import LakeSession  # noqa: E402

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from heatmaps.ingest.formats import child_answer, csv_blocks, parquet, text_child
+from heatmaps.ingest.formats import child_answer, csv_blocks, parquet, parquet_magic, text_child
 from heatmaps.ingest.formats.batch import Batch
 from heatmaps.ingest.formats.lines import Lines, ReaderLimits
-from heatmaps.ingest.formats.preview import preview
+from heatmaps.ingest.formats.previewer import preview
 from heatmaps.ingest.formats.text import CsvSource, text_source
 from heatmaps.ingest.options import Options
 
@@ -16,7 +16,7 @@ def batches(
     stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
 ) -> Iterator[Batch]:
     """Returns batches of a file of any format. Errors: `ReaderError`, also while iterating."""
-    if parquet.recognised(stream):
+    if parquet_magic.recognised(stream):
         return parquet.batches(stream, options, limits, batch_rows)
     if stream.seekable():
         is_csv = isinstance(text_source(Lines(stream, limits)), CsvSource)

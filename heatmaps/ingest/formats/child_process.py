@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from heatmaps.children import process
 from heatmaps.children.process import Limits
-from heatmaps.ingest.formats import frames, parquet
+from heatmaps.ingest.formats import frames, parquet_magic
 from heatmaps.ingest.formats.batch import Batch
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
@@ -72,7 +72,7 @@ def batches(
 
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
-    """Previews a file as `heatmaps.ingest.formats.preview.preview` does, which a child runs.
+    """Previews a file as `heatmaps.ingest.formats.previewer.preview` does, which a child runs.
 
     Errors: `ReaderError`.
     """
@@ -106,7 +106,7 @@ def _facts(
 def module_for(stream: BinaryIO) -> str:
     """Returns which child reads the stream, which is at its beginning afterwards where it can seek."""
     size = _size(stream)
-    is_small_text = size is not None and size < SMALL_BYTES and not parquet.recognised(stream)
+    is_small_text = size is not None and size < SMALL_BYTES and not parquet_magic.recognised(stream)
     return _TEXT_CHILD if is_small_text else _CHILD
 
 

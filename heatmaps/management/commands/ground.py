@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps.maps.ground import index, licences
 from heatmaps.maps.streets import DRAWER
+from heatmaps.places import pack
 
 SEALING: Final = "hpke"  # a folder of `settings.FRONT_DIR`, as the contributors' page has it
 _PACKAGES: Final = ("common", "core", "dhkem-x25519")
@@ -20,11 +21,14 @@ _IMPORTED: Final = re.compile(r'^(?:import|export)\b[^;"]*\bfrom\s*"(\.[^"]+)"',
 
 class Command(BaseCommand):
     help = (
-        "Take from the packages that `npm ci` installed what maps need: coast, water, borders and what draws "
-        "streets; and what seals reports on devices"
+        "Pack the names of places. Take from the packages that `npm ci` installed what maps need: coast, "
+        "water, borders and what draws streets; and what seals reports on devices"
     )
 
     def handle(self, *args: object, **options: object) -> None:
+        pack.build(settings.GROUND_DIR)  # of an installed package: it is there without npm, too
+        for public in (settings.GROUND_DIR, settings.GROUND_DIR.parent):
+            public.chmod(0o755)
         packages = settings.BASE_DIR / "node_modules"
         try:
             take_sealing(packages / "@hpke", settings.FRONT_DIR / SEALING)

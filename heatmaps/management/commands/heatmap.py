@@ -24,21 +24,19 @@ from heatmaps.management.parsing import (
     whole,
 )
 from heatmaps.releases import slice_guarantee
-from heatmaps.wording.guarantee import sentences
-from heatmaps.wording.release import STARTED_FROM, added
+from heatmaps.wording.guarantee import STARTED_FROM, added, sentences
 from heatmaps.wording.unchecked_files import unchecked_file
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import ErrorBound
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.mechanism import HeatmapMechanism, Target
-from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.mechanism import HeatmapMechanism, ItemsMechanism, Target
 from mechanisms.randomness import SystemSource
 from mechanisms.space.grid import Region
 
 _MOMENTS: Final = "a date, or a date and time such as 2026-03-01T18:30:00Z; UTC where no offset is named"
 _IN_FULL: Final = "Parts and periods hold the same people: the losses of their maps add up in full"
-AnyMechanism: TypeAlias = HeatmapMechanism | EmdItemwise
+AnyMechanism: TypeAlias = HeatmapMechanism | ItemsMechanism
 _OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
@@ -188,7 +186,7 @@ def _persons(options: dict[str, Any]) -> int:
 
 def _data_slice(options: dict[str, Any], region: Region, mechanism: AnyMechanism) -> DataSlice:
     text = options["rectangle"]
-    if text is not None and isinstance(mechanism, EmdItemwise):
+    if text is not None and isinstance(mechanism, ItemsMechanism):
         raise ParameterError("rectangle", text, "nothing: this map is of whole records")
     rectangle = None if text is None else [edge.strip() for edge in text.split(",")]
     try:
@@ -297,7 +295,7 @@ def _expected_persons(options: dict[str, Any]) -> int | None:
 
 def _prediction(mechanism: AnyMechanism, data_slice: DataSlice, options: dict[str, Any]) -> list[str]:
     persons, of_a_slice = _expected_persons(options), ""
-    if isinstance(mechanism, EmdItemwise):
+    if isinstance(mechanism, ItemsMechanism):
         bound: ErrorBound = mechanism.expected_error()
     elif persons is None:
         return []

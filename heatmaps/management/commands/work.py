@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from celery import current_app
+from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.utils.module_loading import import_string
 
 from heatmaps.management import embedded_worker
 
@@ -13,4 +14,4 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        embedded_worker.work(current_app)
+        embedded_worker.work(import_string(settings.TASK_APPLICATION))

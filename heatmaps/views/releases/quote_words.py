@@ -21,7 +21,7 @@ from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.guides import option
 from heatmaps.wording.release import error_words, for_map, promise_for_map, result_word
-from mechanisms.error_bounds import ExpectedError
+from mechanisms.expected_error import ExpectedError
 from mechanisms.space.grid import Region
 
 NO_SUMS: Final = " With it the map shows measured rectangles: no smooth view and no sums of areas."

@@ -13,13 +13,14 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import maps, queries
+from heatmaps import queries
 from heatmaps.districts.files import files_of
 from heatmaps.exports import district_sums, release_files
 from heatmaps.exports.sheet_words import citation
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.ledger.reading import was_refused
 from heatmaps.ledger.transitions.moves import QUEUED
+from heatmaps.maps.document import document
 from heatmaps.maps.streets import streets_of
 from heatmaps.models import Release, ReleaseState
 from heatmaps.people.permissions import Act, may
@@ -100,7 +101,7 @@ def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
     parts = release_files.parts_of(release)
     streets = streets_of(public=publication.is_outsider(request.user, release))
     files = files_of(release.dataset) if district_sums.has_sums(release) else ()
-    text = maps.document(
+    text = document(
         parts,
         nonce=str(request.csp_nonce),
         title=title,

@@ -15,7 +15,8 @@ from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
 from mechanisms.central.adaptive.token_walk import Worth, token_walk
 from mechanisms.central.adaptive.tree_posterior import posterior
-from mechanisms.error_bounds import ErrorForecast, guided_forecast
+from mechanisms.error_bounds import guided_forecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guide import Guide
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap

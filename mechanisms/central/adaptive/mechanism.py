@@ -12,7 +12,7 @@ from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.expected_persons import GuessedPersons
 from mechanisms.check import ParameterError, in_range
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.guide import Guide
 from mechanisms.mechanism import Target

@@ -11,7 +11,8 @@ from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.rounds import NoisyRound, SquareRounds
 from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth, token_walk
-from mechanisms.error_bounds import ErrorForecast, walked_forecast
+from mechanisms.error_bounds import walked_forecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 

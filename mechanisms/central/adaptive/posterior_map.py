@@ -7,7 +7,7 @@ import numpy as np
 from mechanisms.central.adaptive.leaf_posterior import Spread, likely_occupied
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.tree_posterior import Posterior
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
 from mechanisms.results.significance import RATE, SignificantSquares

@@ -15,7 +15,7 @@ from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.posterior_map import posterior_map
 from mechanisms.central.adaptive.tree_posterior import Posterior, posterior_both_ways
 from mechanisms.central.expected_persons import GuessedPersons
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Guarantee
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap

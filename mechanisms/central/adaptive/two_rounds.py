@@ -9,7 +9,8 @@ import numpy as np
 from mechanisms.calibration import check_masses
 from mechanisms.central.adaptive.quadtree_cut import Cut, grid_level, refined
 from mechanisms.central.adaptive.rounds import NoisyRound, SquareRounds
-from mechanisms.error_bounds import ErrorForecast, adaptive_forecast
+from mechanisms.error_bounds import adaptive_forecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.samplers.discrete_laplace import discrete_laplace

@@ -12,7 +12,8 @@ from mechanisms.central.dense_emd.nearest_map import nearest_map
 from mechanisms.central.expected_persons import GuessedPersons
 from mechanisms.central.grid_laplace.empty_cells import significant_by_sums
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
-from mechanisms.error_bounds import ErrorBound, noise_in_one_grid
+from mechanisms.error_bounds import noise_in_one_grid
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap

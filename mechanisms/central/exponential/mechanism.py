@@ -14,7 +14,8 @@ import numpy as np
 from mechanisms.candidate_net import MICRO, Net, Plane, rounded_up
 from mechanisms.central.exponential.weight_table import LAST, PART_BITS, steepest, weight, weight_table
 from mechanisms.check import ParameterError, whole
-from mechanisms.error_bounds import PointError, point_error
+from mechanisms.error_bounds import point_error
+from mechanisms.expected_error import PointError
 from mechanisms.guarantee import Guarantee, Term
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource

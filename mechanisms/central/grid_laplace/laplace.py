@@ -7,7 +7,8 @@ import numpy as np
 
 from mechanisms.central.grid_laplace.empty_cells import significant_by_sums
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid
-from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
+from mechanisms.error_bounds import noise_in_every_cell
+from mechanisms.expected_error import ErrorBound
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap

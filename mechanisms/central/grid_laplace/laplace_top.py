@@ -10,7 +10,8 @@ import numpy as np
 from mechanisms.central.grid_laplace.empty_cells import significant_by_best_cell
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid, largest
 from mechanisms.check import exact_decimal
-from mechanisms.error_bounds import WITHIN_ERRORS, ErrorBound, noise_with_selection
+from mechanisms.error_bounds import noise_with_selection
+from mechanisms.expected_error import WITHIN_ERRORS, ErrorBound
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap

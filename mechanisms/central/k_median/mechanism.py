@@ -10,7 +10,7 @@ from mechanisms.central.k_median.solver import k_medians
 from mechanisms.central.sparse_emd.measurement import MeasuredLevel
 from mechanisms.central.sparse_emd.mechanism import DEFAULT_WIDTH, SparseEmd
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import ErrorBound
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource

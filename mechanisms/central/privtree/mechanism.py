@@ -15,7 +15,8 @@ from mechanisms.central.adaptive.tree_posterior import posterior_both_ways
 from mechanisms.central.grid_laplace.empty_cells import significance_floor, step_up, tail
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
 from mechanisms.check import exact_decimal
-from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
+from mechanisms.error_bounds import noise_in_every_cell
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource

@@ -9,7 +9,8 @@ from mechanisms.central.sparse_emd.level_budgets import shares, start_level
 from mechanisms.central.sparse_emd.measurement import MeasuredLevel, measure_tree
 from mechanisms.central.sparse_emd.reconstruction import reconstruct
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.error_bounds import ErrorBound, LevelNoise, sparse_reconstruction
+from mechanisms.error_bounds import LevelNoise, sparse_reconstruction
+from mechanisms.expected_error import ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource

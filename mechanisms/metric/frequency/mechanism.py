@@ -11,7 +11,7 @@ import numpy as np
 from mechanisms.calibration import LARGEST_UNIT, check_masses, checked_epsilon, level_of
 from mechanisms.central.expected_persons import MOST_PERSONS
 from mechanisms.check import ParameterError, in_range, whole
-from mechanisms.error_bounds import FARTHEST, MAP_QUANTITY, ErrorBound
+from mechanisms.expected_error import FARTHEST, MAP_QUANTITY, ErrorBound
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import GridMechanism, Target
 from mechanisms.metric.frequency.gkrr import Floats, Gkrr, Integers, log_up

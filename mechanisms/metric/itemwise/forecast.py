@@ -3,7 +3,7 @@
 from typing import Final
 
 from mechanisms.check import positive
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 
 _EVENLY_SPREAD: Final = 1.0  # the even map is never farther from any other
 _LOW, _HIGH = 0.5, 1.9  # of the median

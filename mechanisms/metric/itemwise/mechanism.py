@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mechanisms.calibration import level_of
 from mechanisms.check import ParameterError, exact_decimal, whole
-from mechanisms.error_bounds import ErrorForecast
+from mechanisms.expected_error import ErrorForecast
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.noise_table import row_law
-from mechanisms.mechanism import RecordMechanism, Target
+from mechanisms.mechanism import ItemsMechanism, RecordMechanism, Target
 from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Requirement, fit, guessed_decay
 from mechanisms.metric.itemwise.deconvolution import Floats, likeliest
 from mechanisms.metric.itemwise.forecast import forecast
@@ -37,7 +37,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmdItemwise(RecordMechanism):
+class EmdItemwise(ItemsMechanism):
     """Draws `samples` check-ins of every person, moves each by noise on the cells, and counts the reports.
 
     Algorithm 3 of Imola et al. 2024 before Algorithm 2, with geometric noise on both axes (`GeoLocal`: its

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import ClassVar, Final
 
 from mechanisms.candidate_net import MICRO, Plane, rounded_up
-from mechanisms.error_bounds import POINT_QUANTITY, PointError
+from mechanisms.expected_error import POINT_QUANTITY, PointError
 from mechanisms.guarantee import Guarantee, Term
 from mechanisms.mechanism import CentroidMechanism
 from mechanisms.metric.linear.noise import Integers, k_norm

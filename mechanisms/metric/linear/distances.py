@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import WITHIN_ERRORS, PointError
+from mechanisms.expected_error import WITHIN_ERRORS, PointError
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.answers import PARTS, AnswerSums, Integers, LinearAnswers
 from mechanisms.metric.linear.queries import RegionDistances

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final, Self
 
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.error_bounds import WITHIN_ERRORS, ShareError
+from mechanisms.expected_error import WITHIN_ERRORS, ShareError
 from mechanisms.mechanism import LARGEST_LENGTH_M, Target
 from mechanisms.metric.linear.answers import AnswerSums, LinearAnswers
 from mechanisms.metric.linear.queries import RegionFractions

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from heatmaps.children import process
-from heatmaps.ingest.formats import child_process, frames, parquet, text_child
+from heatmaps.ingest.formats import child_process, frames, parquet, parquet_magic, text_child
 from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderLimits
-from heatmaps.ingest.formats.preview import preview
+from heatmaps.ingest.formats.previewer import preview
 from heatmaps.ingest.formats.reader import ReaderError, read_checkins
 from heatmaps.ingest.options import Options
 from tests.ingest.formats import liar, written
@@ -121,7 +121,7 @@ def test_every_file_is_read_by_a_child_as_it_would_be_read_here(monkeypatch, con
     monkeypatch.setattr(
         process, "started", lambda *args, **how: children.append(args[0]) or started(*args, **how)
     )
-    is_text = not content.startswith(parquet.MAGIC)
+    is_text = not content.startswith(parquet_magic.MAGIC)
     own = (
         text_child.batches(io.BytesIO(content), Options(), ReaderLimits(), 50_000)
         if is_text

@@ -3,7 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from mechanisms.catalogue import registry
+from mechanisms.catalogue import local, registry
+from mechanisms.catalogue.entries import EXPECTED_PERSONS
 from mechanisms.catalogue.registry import (
     CentroidEntry,
     DistancesEntry,
@@ -15,9 +16,17 @@ from mechanisms.catalogue.registry import (
     entries,
     get,
 )
+from mechanisms.central.expected_persons import MOST_PERSONS
+from mechanisms.central.k_median.mechanism import MOST_CENTRES
+from mechanisms.central.sparse_emd.mechanism import HIGHEST_WIDTH
 from mechanisms.check import ParameterError
+from mechanisms.devices import catalogue
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.mechanism import Target
+from mechanisms.metric.frequency.mechanism import MOST_DISTRICT_LEVELS
+from mechanisms.metric.itemwise.mechanism import MOST_SAMPLES
+from mechanisms.metric.linear.zones import SMALLEST_MARGIN_M
+from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS
 from mechanisms.space.grid import Region
 from tests.mechanisms.examples import NAMES
 
@@ -58,6 +67,28 @@ def test_what_they_release_and_whom_they_trust():
         "distances": False,
     }
     assert {entry.trust for entry in entries()} == {Trust.CENTRAL}
+
+
+@pytest.mark.parametrize("entry", [*entries(), *local.entries()], ids=lambda entry: entry.name)
+def test_a_name_is_that_of_the_class_that_is_loaded(entry):
+    assert entry.mechanism.name == entry.name
+    assert f"{entry.mechanism.__module__}.{entry.mechanism.__qualname__}" == entry.class_path
+
+
+def test_shown_limits_are_the_mechanisms_own():
+    """Those of parameters that maps of no region have, beside `test_shown_ranges_are_the_mechanisms_own`."""
+    stored = {(entry.name, one.name): one for entry in entries() for one in entry.parameters}
+    devices = {(entry.name, one.name): one for entry in catalogue.entries() for one in entry.parameters}
+    assert EXPECTED_PERSONS.high == str(MOST_PERSONS)
+    for known in (stored, devices):
+        assert known["emd-itemwise", "samples"].high == str(MOST_SAMPLES)
+        parts = known["shuffle-emd", "parts"]
+        assert (parts.default, parts.high) == (str(DEFAULT_PARTS), str(MOST_PARTS))
+        assert known["frequency", "district_levels"].high == str(MOST_DISTRICT_LEVELS)
+    assert stored["emd-zones", "margin_m"].low == str(SMALLEST_MARGIN_M)
+    assert stored["sparse-emd", "width"].high == str(HIGHEST_WIDTH)
+    assert stored["k-median", "centres"].high == str(MOST_CENTRES)
+    assert catalogue.get("emd-itemwise").highest_resolution == get("emd-itemwise").max_resolution
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)

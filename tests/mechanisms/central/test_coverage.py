@@ -17,9 +17,9 @@ from mechanisms.central.adaptive.boxes import Rectangles
 from mechanisms.central.adaptive.guide_tree import GuideTree
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import cell_masses
-from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.evaluation.places import box
 from mechanisms.evaluation.seeded import SeededSource
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.guide import SIDE, Guide
 from mechanisms.records.aggregation import masses
 from mechanisms.reproduction.check_ins import read_check_ins

@@ -10,7 +10,7 @@ import pytest
 from mechanisms.check import ParameterError
 from mechanisms.devices import catalogue
 from mechanisms.devices import plan as plan_module
-from mechanisms.error_bounds import ErrorBound, PointError
+from mechanisms.expected_error import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.point import Point

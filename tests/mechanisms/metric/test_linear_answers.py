@@ -9,8 +9,8 @@ import pytest
 
 from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.check import ParameterError
-from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.evaluation.seeded import SeededSource
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.metric.linear.answers import PARTS, AnswerSums
 from mechanisms.metric.linear.distances import EmdDistances
