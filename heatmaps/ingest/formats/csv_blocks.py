@@ -8,7 +8,6 @@ check-ins and the same reasons.
 import codecs
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
 from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
@@ -20,15 +19,12 @@ from heatmaps.ingest.formats.batch import Batch, batch_of
 from heatmaps.ingest.formats.columns import ColumnPositions, Record
 from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
 from heatmaps.ingest.formats.text import CsvSource
-from heatmaps.ingest.formats.typed_columns import FIRST_SECOND, LAST_SECOND, Typed
+from heatmaps.ingest.formats.typed_columns import Typed, are_within_calendar, time_types
 from heatmaps.ingest.options import Options
 
 _BLOCK_BYTES: Final = 2**20  # about a batch of rows
 _Batches: TypeAlias = Generator[Batch, None, list[str]]
-_DAY: Final = 86_400  # seconds
 _PLAIN: Final = csv.ParseOptions(quote_char=False, escape_char=False)
-_ZONED: Final = pa.timestamp("s", "UTC")
-_NAIVE: Final = pa.timestamp("s")
 
 
 def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
@@ -36,9 +32,11 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
     header = CsvSource(iter(Lines(stream, limits)))
     stream.seek(0)
     lines = Lines(stream, limits)
+    columns = ColumnPositions.of_names(header.names, options)
     rows = _Rows(
         names=header.names,
-        columns=ColumnPositions.of_names(header.names, options),
+        columns=columns,
+        time_types=[pa.string()] if columns.time is None else [*time_types(columns.zone), pa.string()],
         line_length=limits.line_length,
         batch_rows=batch_rows,
     )
@@ -60,6 +58,7 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
 class _Rows:
     names: Record
     columns: ColumnPositions
+    time_types: list[Any]  # of Arrow, that times may have, in the order in which they are tried
     line_length: int
     batch_rows: int
 
@@ -76,13 +75,11 @@ class _Rows:
         file."""
         if b'"' in block or block.count(b"\r") != block.count(b"\r\n") or block.startswith(codecs.BOM_UTF8):
             return None
-        breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-        ends = breaks if block.endswith(b"\n") else np.append(breaks, len(block))
-        if np.diff(ends, prepend=-1).max(initial=0) > self.line_length:
+        if _has_long_line(block, self.line_length):
             return None  # in bytes, of which there are more than characters
         part = self._part(block)
-        if part is None or part.num_rows != ends.size:  # blank lines are no rows
-            return None
+        if part is None or part.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
+            return None  # blank lines are no rows
         typed_columns = Typed(
             names={name: name for name in part.schema.names}, zone=self.columns.zone, texts=[]
         )
@@ -96,10 +93,23 @@ class _Rows:
 
     def _part(self, block: bytes) -> Any | None:
         """Returns the block's columns by field; None where some value is not of its column's type."""
+        for time_type in self.time_types:
+            columns = self._columns(block, time_type)
+            if columns is None:
+                continue
+            times = columns.get("time")
+            if times is None or times.type == pa.string() or are_within_calendar(times):
+                # Tried first in the next block, as times of a file are mostly alike.
+                self.time_types.sort(key=lambda other: other != time_type)
+                return pa.RecordBatch.from_pydict(columns)
+        return None
+
+    def _columns(self, block: bytes, time_type: Any) -> dict[str, Any] | None:
+        """Returns the columns with times of one type; None where some value is not of its column's type."""
         places = {"user": self.columns.user, "lat": self.columns.lat, "lon": self.columns.lon}
-        types = {"user": pa.dictionary(pa.int32(), pa.string()), "lat": pa.float64(), "lon": pa.float64()}
+        types = {"user": pa.string(), "lat": pa.float64(), "lon": pa.float64()}
         if self.columns.time is not None:
-            places["time"], types["time"] = self.columns.time, pa.string()
+            places["time"], types["time"] = self.columns.time, time_type
         renamed_fields = {field: str(place) for field, place in places.items()}
         try:
             table = csv.read_csv(
@@ -113,30 +123,24 @@ class _Rows:
                 csv.ConvertOptions(
                     include_columns=list(renamed_fields.values()),
                     column_types={renamed_fields[field]: kind for field, kind in types.items()},
-                    null_values=[],
+                    null_values=[""],  # of times; a text is never null
                 ),
             )
         except pa.ArrowInvalid:
             return None
         columns = {field: table.column(name).combine_chunks() for field, name in renamed_fields.items()}
-        if any(pc.any(pc.is_nan(columns[field])).as_py() for field in ("lat", "lon")):
-            return None
-        if "time" in columns:
-            columns["time"] = _times(columns["time"], self.columns.zone)
-        return pa.RecordBatch.from_pydict(columns)
+        for degrees in (columns["lat"], columns["lon"]):
+            if degrees.null_count or pc.any(pc.is_nan(degrees)).as_py():
+                return None
+        return columns
 
 
-def _times(texts: Any, zone: tzinfo) -> Any:
-    """Returns moments where all of them are written as Arrow reads them; otherwise the texts."""
-    filled = pc.if_else(pc.equal(texts, ""), None, texts)
-    for kind in (_ZONED, _NAIVE) if zone is UTC else (_ZONED,):
-        try:
-            times = filled.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        ends = pc.min_max(times.cast(pa.int64())).as_py()
-        low, high = ends["min"], ends["max"]
-        # At the ends of the calendar the zone decides whether a time is one.
-        if low is None or (low > FIRST_SECOND + _DAY and high < LAST_SECOND - _DAY):
-            return times
-    return texts
+def _has_long_line(block: bytes, most: int) -> bool:
+    """Tells whether a line is longer than `most` bytes, or may be."""
+    # A line that long covers at least one of these stretches from end to end.
+    stretch = max(1, most // 2)
+    whole = range(0, len(block) - stretch + 1, stretch)
+    if all(block.find(b"\n", start, start + stretch) >= 0 for start in whole):
+        return False
+    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    return bool(np.diff(breaks, prepend=-1, append=len(block)).max() > most)
