@@ -63,7 +63,7 @@ class NameColumn:
             return [text[start:end] for start, end in parts]
         return [self.text[start:end].decode() for start, end in parts]
 
-    def has_beyond_ascii(self) -> NDArray[np.int64]:
+    def beyond_ascii(self) -> NDArray[np.int64]:
         """Returns the places of names with characters outside ASCII."""
         if self.text.isascii() or not len(self):
             return np.zeros(0, np.int64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heatmaps.pseudonyms import user_names
 from heatmaps.pseudonyms.name_column import NameColumn
+from mechanisms.records.key_counts import PersonTags
 
 WORD: Final = 8  # bytes that are taken at once
 LONGEST: Final = 8 * WORD  # bytes of a name that numpy hashes; longer ones are few
@@ -23,17 +24,6 @@ _MASKS: Final = np.array([(1 << 8 * count) - 1 for count in range(WORD + 1)], np
 _DIGEST: Final = np.dtype([("first", "<u8"), ("second", "<u4")])
 
 Words = NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hashes:
-    """Holds 96 bits of each of k names: equal names have equal ones."""
-
-    first: NDArray[np.uint64]  # (k,)
-    second: NDArray[np.uint32]  # (k,)
-
-    def take(self, places: NDArray[np.integer]) -> Self:
-        return type(self)(self.first[places], self.second[places])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +49,25 @@ class NameHasher:
             long_key=secrets.token_bytes(32),
         )
 
-    def hashes(self, names: NameColumn) -> Hashes:
+    def tags(self, names: NameColumn) -> PersonTags:
         """Returns (k,) hashes; those of names outside ASCII are of their normal form."""
-        hashes = self._of_bytes(names)
-        beyond = names.has_beyond_ascii()
+        tags = self._of_bytes(names)
+        beyond = names.beyond_ascii()
         if beyond.size:
             normal = self._of_bytes(NameColumn.of(user_names.normal(names.strings(beyond))))
-            hashes.first[beyond], hashes.second[beyond] = normal.first, normal.second
-        return hashes
+            tags.first[beyond], tags.second[beyond] = normal.first, normal.second
+        return tags
 
-    def _of_bytes(self, names: NameColumn) -> Hashes:
+    def _of_bytes(self, names: NameColumn) -> PersonTags:
         lengths = names.lengths
         sums = self._sums(names, lengths)
-        hashes = Hashes(sums[0] & ~_LOW | sums[1] >> _HALF, (sums[2] >> _HALF).astype(np.uint32))
+        tags = PersonTags(sums[0] & ~_LOW | sums[1] >> _HALF, (sums[2] >> _HALF).astype(np.uint32))
         for place in np.flatnonzero(lengths > LONGEST).tolist():
             name = names.text[names.ends[place] - lengths[place] : names.ends[place]]
             content = blake2b(name, key=self.long_key, digest_size=_DIGEST.itemsize).digest()
             digest = np.frombuffer(content, _DIGEST)
-            hashes.first[place], hashes.second[place] = digest["first"][0], digest["second"][0]
-        return hashes
+            tags.first[place], tags.second[place] = digest["first"][0], digest["second"][0]
+        return tags
 
     def _sums(self, names: NameColumn, lengths: NDArray[np.int64]) -> list[Words]:
         """Returns the sums of the names; of those longer than `LONGEST`, of their beginnings."""
