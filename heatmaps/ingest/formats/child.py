@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from heatmaps.ingest.formats import child_answer, csv_blocks, parquet, text_child
+from heatmaps.ingest.formats import child_answer, csv_blocks, parquet, parquet_mark, text_child
 from heatmaps.ingest.formats.batch import Batch
 from heatmaps.ingest.formats.lines import Lines, ReaderLimits
 from heatmaps.ingest.formats.preview import preview
@@ -16,7 +16,7 @@ def batches(
     stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
 ) -> Iterator[Batch]:
     """Returns batches of a file of any format. Errors: `ReaderError`, also while iterating."""
-    if parquet.recognised(stream):
+    if parquet_mark.recognised(stream):
         return parquet.batches(stream, options, limits, batch_rows)
     if stream.seekable():
         is_csv = isinstance(text_source(Lines(stream, limits)), CsvSource)

@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from heatmaps.children import process
 from heatmaps.children.process import Limits
-from heatmaps.ingest.formats import frames, parquet
+from heatmaps.ingest.formats import frames, parquet_mark
 from heatmaps.ingest.formats.batch import Batch
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
-from heatmaps.ingest.formats.preview import Preview
+from heatmaps.ingest.formats.preview_facts import Preview
 from heatmaps.ingest.options import Options
 
 _CHILD: Final = "heatmaps.ingest.formats.child"
@@ -106,7 +106,7 @@ def _facts(
 def module_for(stream: BinaryIO) -> str:
     """Returns which child reads the stream, which is at its beginning afterwards where it can seek."""
     size = _size(stream)
-    is_small_text = size is not None and size < SMALL_BYTES and not parquet.recognised(stream)
+    is_small_text = size is not None and size < SMALL_BYTES and not parquet_mark.recognised(stream)
     return _TEXT_CHILD if is_small_text else _CHILD
 
 

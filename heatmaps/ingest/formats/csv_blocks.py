@@ -41,7 +41,9 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
         batch_rows=batch_rows,
     )
     before, left = 0, list[str]()  # lines of a row that the next block may finish
-    for block in lines.blocks(_BLOCK_BYTES):
+    for whole_block in lines.blocks(_BLOCK_BYTES):
+        block = _below(whole_block, header.lines_read) if before == 0 else whole_block
+        before += header.lines_read if block is not whole_block else 0
         arrow_batches = None if left or before < header.lines_read else rows.by_arrow(block, before, lines)
         if arrow_batches is not None:
             yield from arrow_batches
@@ -52,6 +54,17 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
         start, before = before + header_left - len(left), before + len(texts)
         left = yield from rows.by_lines(left + texts[header_left:], start, lines, more=True)
     yield from rows.by_lines(left, before - len(left), lines, more=False)
+
+
+def _below(block: bytes, lines: int) -> bytes:
+    """Returns a file's first block without its header of so many lines; the block where they end otherwise than
+    most lines do."""
+    end = 0
+    for _ in range(lines):
+        end = block.find(b"\n", end) + 1
+        if not end:
+            return block
+    return block if block.count(b"\r", 0, end) != block.count(b"\r\n", 0, end) else block[end:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -73,12 +86,15 @@ class _Rows:
     def by_arrow(self, block: bytes, before: int, lines: Lines) -> list[Batch] | None:
         """Reads a block with Arrow; None where it may mean something else by lines. before: lines, of the
         file."""
-        if b'"' in block or block.count(b"\r") != block.count(b"\r\n") or block.startswith(codecs.BOM_UTF8):
+        if b'"' in block or block.startswith(codecs.BOM_UTF8):
+            return None
+        if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
             return None
         if _has_long_line(block, self.line_length):
             return None  # in bytes, of which there are more than characters
         part = self._part(block)
-        if part is None or part.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
+        breaks = int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+        if part is None or part.num_rows != breaks + (not block.endswith(b"\n")):
             return None  # blank lines are no rows
         typed_columns = Typed(
             names={name: name for name in part.schema.names}, zone=self.columns.zone, texts=[]

@@ -106,9 +106,7 @@ def _json(text: bytes) -> dict[str, Any]:
     return facts
 
 
-def _batch(
-    facts: dict[str, Any], most_rows: int, names: NameColumn, columns: list[NDArray[Any]]
-) -> Batch:
+def _batch(facts: dict[str, Any], most_rows: int, names: NameColumn, columns: list[NDArray[Any]]) -> Batch:
     numbers, times, lat, lon = columns
     rejected, bytes_read = facts.get("rejected"), facts.get("bytes_read")
     if not (names.are_whole and _are_places(numbers, len(names))):

@@ -19,22 +19,10 @@ from heatmaps.ingest.formats.parquet_pages import unpacked_bytes
 from heatmaps.ingest.formats.typed_columns import Typed, check_lengths
 from heatmaps.ingest.options import Options
 
-MAGIC: Final = b"PAR1"
 LEAST_ROW_BYTES: Final = 16  # of a check-in in memory: in the file, a row may weigh next to nothing
 
 _LIMITS: Final = ReaderLimits()
 _BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead"
-
-
-def recognised(stream: BinaryIO) -> bool:
-    """Tells whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
-    if not stream.seekable():
-        return False
-    head = b""
-    while len(head) < len(MAGIC) and (more := stream.read(len(MAGIC) - len(head))):
-        head += more
-    stream.seek(0)
-    return head == MAGIC
 
 
 def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:

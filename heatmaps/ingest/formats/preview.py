@@ -1,19 +1,15 @@
 """Shows what a file has, before anything of it is stored: its columns, what they may be, its first rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import BinaryIO, Final, Self, cast
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final
 
-from heatmaps.ingest.formats import parquet
-from heatmaps.ingest.formats.frames import Broken
+from heatmaps.ingest.formats import parquet, parquet_mark
 from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
+from heatmaps.ingest.formats.preview_facts import FIRST_ROWS, MOST_COLUMNS, Preview
 from heatmaps.ingest.formats.text import text_source
 from heatmaps.ingest.options import FIELDS
 
-FIRST_ROWS: Final = 5
-MOST_COLUMNS: Final = 50
 LONGEST_SHOWN: Final = 60  # characters of a value
-LONGEST_NAME: Final = 2**16  # characters of a column: a line
 _LIMITS: Final = ReaderLimits()
 
 # What other programs call these columns, the likelier first.
@@ -34,34 +30,13 @@ NAMES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Preview:
-    """Holds a file's columns and first rows: data, for the steward who holds the file."""
-
-    columns: list[str]
-    guess: dict[str, str]  # field: its likely column, "" where none is
-    rows: list[list[str]]  # the first ones; none of a Parquet file of which only the end was sent
-
-    @classmethod
-    def checked(cls, facts: Mapping[str, object]) -> Self:
-        """Takes a preview from JSON that nobody vouches for. Errors: Broken."""
-        columns, guess, rows = facts.get("columns"), facts.get("guess"), facts.get("rows")
-        if not (_are_texts(columns, MOST_COLUMNS) and isinstance(rows, list) and len(rows) <= FIRST_ROWS):
-            raise Broken
-        if not (isinstance(guess, dict) and _are_texts([*guess, *guess.values()], 2 * len(FIELDS))):
-            raise Broken
-        if not all(_are_texts(row, MOST_COLUMNS) for row in rows):
-            raise Broken
-        return cls(columns=cast(list[str], columns), guess=guess, rows=rows)
-
-
 def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIMITS) -> Preview:
     """Previews a file or its beginning; of a Parquet file, whose columns stand at the end, `whole` or its
     end.
 
     For a child: `heatmaps.ingest.formats.child_process` has one run it. Errors: `ReaderError`.
     """
-    if parquet.recognised(stream):
+    if parquet_mark.recognised(stream):
         names = parquet.names_of(stream)
         rows = parquet.first_rows(stream, FIRST_ROWS, limits) if whole else []
     else:
@@ -74,12 +49,6 @@ def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIM
         guess={field: _guess(field, names) for field in FIELDS},
         rows=[[_shortened(value) for value in row[: len(names)]] for row in rows],
     )
-
-
-def _are_texts(value: object, most: int) -> bool:
-    if not isinstance(value, list) or len(value) > most:
-        return False
-    return all(isinstance(text, str) and len(text) <= LONGEST_NAME for text in value)
 
 
 def _begun(lines: Iterable[str]) -> Iterator[str]:

@@ -58,7 +58,7 @@ class Typed:
             good = np.ones(part.num_rows, np.bool_)
             good[list(bad)] = False
             used_numbers, numbers = np.unique(numbers[good], return_inverse=True)
-            names = names.take(pa.array(used_numbers))
+            names = names.take(_indices(used_numbers))
             lat, lon, times = lat[good], lon[good], times[good]
         return Batch(
             name_column=_name_column(names),
@@ -130,8 +130,12 @@ def _distinct(column: Any) -> tuple[Any, NDArray[np.int32]]:
 def _numbers(indices: Any) -> NDArray[np.int32]:
     """Returns indices, -1 for null."""
     filled = indices.fill_null(-1) if indices.null_count else indices
-    numbers: NDArray[np.int32] = filled.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    return numbers
+    return _values(filled).astype(np.int32, copy=False)
+
+
+def _values(numbers: Any) -> NDArray[Any]:
+    """Returns an array of numbers without nulls. Arrow's own `to_numpy` would load pandas: .3 s a child."""
+    return np.from_dlpack(numbers)
 
 
 def _strings(distinct: Any) -> list[str]:
@@ -152,7 +156,7 @@ def _users(column: Any) -> tuple[Any, NDArray[np.int32]]:
     usable = dict.fromkeys(name for name in names if name and is_text([name]))
     places = {name: place for place, name in enumerate(usable)} | {"": _MISSING}
     place_of_name = np.array([places.get(name, _NO_TEXT) for name in names] + [_MISSING], np.int32)
-    return pa.array(usable, pa.string()), place_of_name[numbers]
+    return _text_array(NameColumn.of(list(usable))), place_of_name[numbers]
 
 
 def _are_plain(distinct: Any) -> bool:
@@ -170,6 +174,12 @@ def _are_plain(distinct: Any) -> bool:
     return bool(((ends > ord(" ")) & (ends < _BEYOND_ASCII)).all())
 
 
+def _text_array(names: NameColumn) -> Any:
+    """Returns names as an array of Arrow."""
+    offsets = pa.py_buffer(np.concatenate([[0], names.ends]))
+    return pa.Array.from_buffers(pa.large_string(), len(names), [None, offsets, pa.py_buffer(names.text)])
+
+
 def _name_column(texts: Any) -> NameColumn:
     """Returns an array of texts without nulls as names."""
     if not len(texts):
@@ -177,16 +187,23 @@ def _name_column(texts: Any) -> NameColumn:
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     _, offset_buffer, text_buffer = texts.buffers()
     offsets = np.frombuffer(offset_buffer, kind)[texts.offset : texts.offset + len(texts) + 1]
-    text = b"" if text_buffer is None else text_buffer.slice(offsets[0], offsets[-1] - offsets[0]).to_pybytes()
+    text = (
+        b"" if text_buffer is None else text_buffer.slice(offsets[0], offsets[-1] - offsets[0]).to_pybytes()
+    )
     return NameColumn(text, offsets[1:].astype(np.int64) - int(offsets[0]))
+
+
+def _indices(numbers: NDArray[np.integer]) -> Any:
+    """Returns numbers as an array of Arrow, which would load pandas to look at them."""
+    buffer = pa.py_buffer(numbers.astype(np.int64))
+    return pa.Array.from_buffers(pa.int64(), numbers.size, [None, buffer])
 
 
 def _degrees(column: Any) -> NDArray[np.float64]:
     """Returns degrees, NaN where missing."""
     numbers = column.cast(pa.float64())
     filled = numbers.fill_null(float("nan")) if numbers.null_count else numbers
-    values: NDArray[np.float64] = filled.to_numpy(zero_copy_only=False)
-    return values
+    return _values(filled)
 
 
 def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
@@ -200,13 +217,13 @@ def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
         return np.array([_seconds(text, zone) for text in texts] + [NO_TIME], np.int64)[numbers]
     units = moments.cast(pa.int64())
     filled = units.fill_null(NO_TIME) if units.null_count else units
-    seconds = filled.to_numpy(zero_copy_only=False)
+    seconds = _values(filled)
     if moments.type.unit != "s":
         seconds = seconds // _PER_SECOND[moments.type.unit]
     is_bad = (seconds < FIRST_SECOND) | (seconds > LAST_SECOND)
     if is_bad.any():
         seconds = np.where(is_bad, _BAD, seconds)
-        seconds[pc.is_null(units).to_numpy(zero_copy_only=False)] = NO_TIME
+        seconds[_values(pc.is_null(units).cast(pa.uint8())).astype(np.bool_)] = NO_TIME
     if moments.type.tz is None and zone is not UTC:
         return np.fromiter((_in_zone(second, zone) for second in seconds.tolist()), np.int64, count)
     return seconds

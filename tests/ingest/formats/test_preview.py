@@ -5,7 +5,8 @@ import io
 
 import pytest
 
-from heatmaps.ingest.formats.preview import FIRST_ROWS, preview
+from heatmaps.ingest.formats.preview import preview
+from heatmaps.ingest.formats.preview_facts import FIRST_ROWS
 from heatmaps.ingest.formats.reader import ReaderError, read_checkins
 from heatmaps.ingest.options import Options
 from tests.ingest.formats.written import FORMATS, parquet
