@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-_CONTINUES, _CONTINUATION = 0xC0, 0x80  # of a byte of UTF-8: these bits, where it begins no character
+_CONTINUES, _CONTINUATION = 0xC0, 0x80  # bits of a byte of UTF-8, and those of one within a character
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,21 +37,22 @@ class NameColumn:
         """Tells whether the text is UTF-8, the names are all of it, and each is at least one character."""
         if not self.ends.size:
             return not self.text
+        # First, as lengths of ends that lie elsewhere could wrap around.
         if self.ends.min() < 0 or self.ends.max() > len(self.text) or self.ends[-1] != len(self.text):
-            return False  # before lengths are taken, which could wrap around
+            return False
         lengths = self.lengths
         if lengths.min() <= 0:
             return False
-        if self.text.isascii():
-            return True
-        firsts = np.frombuffer(self.text, np.uint8)[self.ends - lengths]
-        if ((firsts & _CONTINUES) == _CONTINUATION).any():
-            return False
+        return self.text.isascii() or self._are_characters(self.ends - lengths)
+
+    def _are_characters(self, starts: NDArray[np.int64]) -> bool:
+        """Tells whether the text is UTF-8 and a character begins at each of the places."""
+        firsts = np.frombuffer(self.text, np.uint8)[starts]
         try:
             self.text.decode()
         except UnicodeDecodeError:
             return False
-        return True
+        return not ((firsts & _CONTINUES) == _CONTINUATION).any()
 
     def strings(self, places: NDArray[np.int64] | None = None) -> list[str]:
         """Returns the names at the places as texts; of all, where none are given."""

@@ -30,10 +30,10 @@ Words = NDArray[np.uint64]
 class NameHasher:
     """Hashes names, in normal form C, by a family of functions that is strongly universal.
 
-    A name of at most `LONGEST` bytes is its length n and its words w of 32 bits, zeros behind it. Each of three
-    sums (k + k' n + Σ kᵢ wᵢ) mod 2⁶⁴ with keys of its own gives its upper 32 bits, so that two names agree in
-    all of them with a probability of 2⁻⁹⁶, whatever the names, and any two of a hundred million with less
-    than 10⁻¹³ (Lemire and Kaser, Strongly universal string hashing is fast, The Computer Journal 57, 2014:
+    A name of at most `LONGEST` bytes is its length n and its words w of 32 bits, zeros behind it. Each of
+    three sums (k + k' n + Σ kᵢ wᵢ) mod 2⁶⁴ with keys of its own gives its upper 32 bits, so that two names
+    agree in all of them with a probability of 2⁻⁹⁶, whatever the names, and any two of a hundred million with
+    less than 10⁻¹³ (Lemire and Kaser, Strongly universal string hashing is fast, Computer Journal 57, 2014:
     MULTILINEAR). Longer names have 96 bits of BLAKE2b.
     """
 

@@ -102,8 +102,8 @@ class KeyCounts:
         return _Block(tags=tags.take(numbers), keys=keys, counts=counts, starts=np.array([keys.size]))
 
     def _numbered(self, low: int, high: int) -> "_Numbered":
-        """Returns the tags of the persons of some parts, and of their rows the person's number among them, the
-        key, and the check-ins where they are counted."""
+        """Returns the tags of the persons of some parts, and of their rows the person's number among them,
+        the key, and the check-ins where they are counted."""
         blocks = [block.rows(low, high) for block in self._blocks]
         first, second, keys = (
             np.concatenate([np.zeros(0, kind), *columns])
@@ -130,7 +130,7 @@ _Numbered = tuple[PersonTags, Integers, Integers, Integers | None]
 
 
 def _begins(tags: PersonTags) -> NDArray[np.bool_] | None:
-    """Tells where another person begins, in rows ordered by the first 64 bits; None where those do not tell."""
+    """Tells where another person begins, in rows ordered by the first 64 bits; None where they do not."""
     begins = _differ(tags.first)
     return None if (_differ(tags.second) & ~begins).any() else begins
 

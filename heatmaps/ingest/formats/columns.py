@@ -51,7 +51,10 @@ class ColumnPositions:
         return 1 + max(self.user, self.lat, self.lon, -1 if self.time is None else self.time)
 
     def values(self, records: list[Record]) -> Values:
-        """Converts rows of at least `least_width`. Errors: ValueError (its text is the reason) if any is bad."""
+        """Converts rows of at least `least_width`.
+
+        Errors: ValueError (its text is the reason) if any row is bad.
+        """
         users = _names([record[self.user] for record in records])
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]

@@ -57,8 +57,8 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
 
 
 def _below(block: bytes, lines: int) -> bytes:
-    """Returns a file's first block without its header of so many lines; the block where they end otherwise than
-    most lines do."""
+    """Returns a file's first block without its header of so many lines; the block where they end otherwise
+    than most lines do."""
     end = 0
     for _ in range(lines):
         end = block.find(b"\n", end) + 1

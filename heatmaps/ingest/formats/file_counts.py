@@ -43,8 +43,8 @@ def read_counts(
     """Counts the check-ins in the region and in the period that have a key.
 
     Users are told apart by name in normal form C, over all files. Errors: `ReaderError`, its text beginning
-    with the file's name, also for a file that cannot be opened, and with code too_many_rejected when more than
-    that share (the options' own, if they have one) of all rows is rejected.
+    with the file's name, also for a file that cannot be opened, and with code too_many_rejected when more
+    than that share (the options' own, if they have one) of all rows is rejected.
     """
     hasher, counts, left_out = NameHasher.drawn(), KeyCounts(), LeftOut()
     for path in paths:

@@ -250,8 +250,7 @@ def time_types(zone: tzinfo) -> tuple[Any, ...]:
 
 
 def are_within_calendar(times: Any) -> bool:
-    """Tells whether none of the moments lies at the ends of the calendar, where the zone decides whether it is
-    one."""
+    """Tells whether no moment lies at the ends of the calendar, where the zone decides whether it is one."""
     ends = pc.min_max(times.cast(pa.int64())).as_py()
     low, high = ends["min"], ends["max"]
     return low is None or bool(low > FIRST_SECOND + _DAY and high < LAST_SECOND - _DAY)

@@ -185,7 +185,17 @@ def test_a_child_that_sleeps_or_talks_for_ever_is_ended(monkeypatch, batch_rows)
 
 
 def batch(
-    *, names=("a",), text=None, ends=None, number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1
+    *,
+    names=("a",),
+    text=None,
+    ends=None,
+    number=0,
+    rejected=(),
+    bytes_read=1,
+    lat=41.5,
+    lon=2.5,
+    time=0,
+    rows=1,
 ):
     column = NameColumn.of(names)
     text = column.text if text is None else text
