@@ -21,6 +21,7 @@ FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 t
 LONGEST_TEXT: Final = 1000  # bytes of a user or a time
 _BAD: Final = NO_TIME + 1  # a time that is none
 _MISSING, _NO_TEXT = -1, -2  # in place of a user's number
+_USUAL_TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
 _BEYOND_ASCII: Final = 0x7F
 _DAY: Final = 86_400  # seconds
 _ZONED: Final = pa.timestamp("s", "UTC")
@@ -212,9 +213,7 @@ def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
         return np.full(count, NO_TIME, np.int64)
     moments = column if pa.types.is_timestamp(column.type) else _moments(column, zone)
     if moments is None:
-        distinct, numbers = _distinct(column)
-        texts = _strings(distinct)
-        return np.array([_seconds(text, zone) for text in texts] + [NO_TIME], np.int64)[numbers]
+        return _times_of_texts(column, zone)
     units = moments.cast(pa.int64())
     filled = units.fill_null(NO_TIME) if units.null_count else units
     seconds = _values(filled)
@@ -227,6 +226,25 @@ def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
     if moments.type.tz is None and zone is not UTC:
         return np.fromiter((_in_zone(second, zone) for second in seconds.tolist()), np.int64, count)
     return seconds
+
+
+def _times_of_texts(texts: Any, zone: tzinfo) -> NDArray[np.int64]:
+    """Returns seconds as `_times`, of texts that are written in several ways."""
+    if not pa.types.is_dictionary(texts.type):
+        are_usual = pc.fill_null(pc.match_substring_regex(texts, _USUAL_TIME), False)
+        usual = _moments(pc.if_else(are_usual, texts, ""), zone)
+        if usual is not None:
+            seconds = _times(usual, len(texts), zone).copy()
+            rest = np.flatnonzero(~_values(are_usual.cast(pa.uint8())).astype(np.bool_))
+            seconds[rest] = _times_one_by_one(texts.take(_indices(rest)), zone)
+            return seconds
+    return _times_one_by_one(texts, zone)
+
+
+def _times_one_by_one(texts: Any, zone: tzinfo) -> NDArray[np.int64]:
+    distinct, numbers = _distinct(texts)
+    seconds = [_seconds(text, zone) for text in _strings(distinct)]
+    return np.array([*seconds, NO_TIME], np.int64)[numbers]
 
 
 def _moments(texts: Any, zone: tzinfo) -> Any | None:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from heatmaps.ingest.formats import csv_blocks, lines, text_child
+from heatmaps.ingest.formats import arrow_csv, csv_blocks, lines, text_child
 from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
@@ -172,14 +172,14 @@ def test_a_header_that_could_be_a_row_is_none():
 
 @pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.long)])
 def test_blocks_say_what_lines_say_whatever_is_in_a_file(monkeypatch, seeds):
-    by_arrow, taken = csv_blocks._Rows.by_arrow, []
+    by_arrow, taken = arrow_csv.ArrowCsv.batches, []
 
     def seen(*args):
         found = by_arrow(*args)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(csv_blocks._Rows, "by_arrow", seen)
+    monkeypatch.setattr(arrow_csv.ArrowCsv, "batches", seen)
     monkeypatch.setattr(lines, "BLOCK_BYTES", 61)
     for seed in seeds:
         monkeypatch.setattr(csv_blocks, "_BLOCK_BYTES", random.Random(seed).choice([1, 100, 400]))
