@@ -17,6 +17,7 @@ from mechanisms.records.key_counts import PersonTags
 
 WORD: Final = 8  # bytes that are taken at once
 LONGEST: Final = 8 * WORD  # bytes of a name that numpy hashes; longer ones are few
+_NAMES_AT_ONCE: Final = 1 << 12  # of which the sums stay near the processor
 _SUMS: Final = 3
 _HALF: Final = np.uint64(32)
 _LOW: Final = np.uint64(2**32 - 1)
@@ -60,8 +61,15 @@ class NameHasher:
 
     def _of_bytes(self, names: NameColumn) -> PersonTags:
         lengths = names.lengths
-        sums = self._sums(names, lengths)
-        tags = PersonTags(sums[0] & ~_LOW | sums[1] >> _HALF, (sums[2] >> _HALF).astype(np.uint32))
+        tags = PersonTags(np.empty(len(names), np.uint64), np.empty(len(names), np.uint32))
+        # Every place of the text is the start of a word of its own: names begin anywhere.
+        text = np.frombuffer(names.text + bytes(WORD), np.uint8)
+        word_at = np.ndarray((len(names.text) + 1,), "<u8", text, strides=(1,))
+        for low in range(0, len(names), _NAMES_AT_ONCE):
+            part = slice(low, low + _NAMES_AT_ONCE)
+            sums = self._sums(word_at, names.ends[part] - lengths[part], lengths[part])
+            tags.first[part] = sums[0] & ~_LOW | sums[1] >> _HALF
+            tags.second[part] = sums[2] >> _HALF
         for place in np.flatnonzero(lengths > LONGEST).tolist():
             name = names.text[names.ends[place] - lengths[place] : names.ends[place]]
             content = blake2b(name, key=self.long_key, digest_size=_DIGEST.itemsize).digest()
@@ -69,19 +77,23 @@ class NameHasher:
             tags.first[place], tags.second[place] = digest["first"][0], digest["second"][0]
         return tags
 
-    def _sums(self, names: NameColumn, lengths: NDArray[np.int64]) -> list[Words]:
-        """Returns the sums of the names; of those longer than `LONGEST`, of their beginnings."""
-        # Every place of the text is the start of a word of its own: names begin anywhere.
-        text = np.frombuffer(names.text + bytes(WORD), np.uint8)
-        word_at = np.ndarray((len(names.text) + 1,), "<u8", text, strides=(1,))
-        starts, length = names.ends - lengths, lengths.astype(np.uint64)
+    def _sums(self, word_at: Words, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[Words]:
+        """Returns the sums of names that start there; of those longer than `LONGEST`, of their beginnings.
+
+        word_at: the eight bytes from each place of the text on.
+        """
+        length = lengths.astype(np.uint64)
         sums = [keys[0] + keys[1] * length for keys in self.keys]
-        longest = min(int(lengths.max(initial=0)), LONGEST)
+        shortest, longest = int(lengths.min()), min(int(lengths.max()), LONGEST)
         for at in range(0, longest, WORD):
-            left = lengths - at
-            rows = slice(None) if left.min() > 0 else np.flatnonzero(left > 0)
-            words = word_at[starts[rows] + at] & _MASKS[np.minimum(left[rows], WORD)]
+            rows = slice(None) if shortest > at else np.flatnonzero(lengths > at)
+            words = word_at[starts[rows] + at]
+            if shortest < at + WORD:
+                words &= _MASKS[np.minimum(lengths[rows] - at, WORD)]
             low, high = words & _LOW, words >> _HALF
             for sum_, keys in zip(sums, self.keys, strict=True):
-                sum_[rows] += keys[2 + at // 4] * low + keys[3 + at // 4] * high
+                addend = keys[2 + at // 4] * low
+                if longest > at + WORD // 2:  # otherwise it is zero
+                    addend += keys[3 + at // 4] * high
+                sum_[rows] += addend
         return sums

@@ -14,6 +14,7 @@ from mechanisms.records.row_key import RowKey
 _PART_BITS: Final = 6
 _PARTS: Final = 1 << _PART_BITS  # of the persons, by the first bits of their tags
 _ROWS_AT_ONCE: Final = 1 << 17  # about what a processor's cache holds the sums of
+_ROWS_A_BLOCK: Final = 1 << 18  # that are divided into parts together
 _FIRST_BOUND: Final = 1 << 22  # rows, about 80 MB
 
 Integers = NDArray[np.int64]
@@ -55,21 +56,20 @@ class KeyCounts:
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
-        self._held, self._bound = 0, _FIRST_BOUND  # rows
+        self._new: list[tuple[PersonTags, Integers]] = []  # rows that are in no block yet
+        self._held, self._bound, self._new_rows = 0, _FIRST_BOUND, 0
 
     def add(self, tags: PersonTags, keys: ArrayLike) -> None:
         """Adds a check-in a row. keys: (r,) integers as `RowKey.of_rows` returns them."""
         own_keys = np.asarray(keys, np.int64)
         if not tags.first.shape == tags.second.shape == own_keys.shape:
             raise ValueError("tags and keys must be of one length")
-        # One byte a row, which numpy sorts by counting.
-        parts = (tags.first >> np.uint64(64 - _PART_BITS)).astype(np.uint8)
-        order = np.argsort(parts, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=_PARTS))])
-        self._blocks.append(_Block(tags=tags.take(order), keys=own_keys[order], counts=None, starts=starts))
-        self._held += own_keys.size
-        if self._held > self._bound:
-            self._sum_up()
+        self._new.append((tags, own_keys))
+        self._new_rows += own_keys.size
+        if self._new_rows >= _ROWS_A_BLOCK:
+            self._divide()
+            if self._held > self._bound:
+                self._sum_up()
 
     def masses(self, *, key: RowKey, unit: int) -> tuple[MassMap, ...]:
         """Sums each person's shares of `unit` by key, as `mechanisms.records.aggregation.masses_by_bin` does.
@@ -78,7 +78,22 @@ class KeyCounts:
         """
         return sum_of_shares(self._shares(unit), key=key, unit=unit)
 
+    def _divide(self) -> None:
+        """Makes a block of the new rows."""
+        if not self._new:
+            return
+        tags = _joined_tags([tags for tags, _ in self._new])
+        keys = np.concatenate([keys for _, keys in self._new])
+        # One byte a row, which numpy sorts by counting.
+        parts = (tags.first >> np.uint64(64 - _PART_BITS)).astype(np.uint8)
+        order = np.argsort(parts, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=_PARTS))])
+        self._blocks.append(_Block(tags=tags.take(order), keys=keys[order], counts=None, starts=starts))
+        self._held += keys.size
+        self._new, self._new_rows = [], 0
+
     def _shares(self, unit: int) -> Iterator[KeyShares]:
+        self._divide()
         step = _PARTS
         while step > 1 and self._held * step > _ROWS_AT_ONCE * _PARTS:
             step //= 2
@@ -105,20 +120,14 @@ class KeyCounts:
         """Returns the tags of the persons of some parts, and of their rows the person's number among them,
         the key, and the check-ins where they are counted."""
         blocks = [block.rows(low, high) for block in self._blocks]
-        first, second, keys = (
-            np.concatenate([np.zeros(0, kind), *columns])
-            for kind, columns in (
-                (np.uint64, [block.tags.first for block in blocks]),
-                (np.uint32, [block.tags.second for block in blocks]),
-                (np.int64, [block.keys for block in blocks]),
-            )
-        )
-        order = np.argsort(first)
-        tags = PersonTags(first, second).take(order)
+        unordered = _joined_tags([block.tags for block in blocks])
+        keys = np.concatenate([np.zeros(0, np.int64), *(block.keys for block in blocks)])
+        order = np.argsort(unordered.first)
+        tags = unordered.take(order)
         begins = _begins(tags)
         if begins is None:  # two persons share the first 64 bits
-            order = np.lexsort((second, first))
-            tags = PersonTags(first, second).take(order)
+            order = np.lexsort((unordered.second, unordered.first))
+            tags = unordered.take(order)
             begins = _differ(tags.first) | _differ(tags.second)
         counts = None
         if any(block.counts is not None for block in blocks):
@@ -142,6 +151,13 @@ def _differ(values: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
     return differ
 
 
+def _joined_tags(parts: list[PersonTags]) -> PersonTags:
+    return PersonTags(
+        np.concatenate([np.zeros(0, np.uint64), *(tags.first for tags in parts)]),
+        np.concatenate([np.zeros(0, np.uint32), *(tags.second for tags in parts)]),
+    )
+
+
 def _counts(block: _Block) -> Integers:
     return np.ones(block.keys.size, np.int64) if block.counts is None else block.counts
 
@@ -154,10 +170,7 @@ def _weighted(numbered: _Numbered) -> tuple[Integers, Integers, Integers]:
 def _joined(parts: list[_Block]) -> _Block:
     """Returns one block of one for each part."""
     return _Block(
-        tags=PersonTags(
-            np.concatenate([part.tags.first for part in parts]),
-            np.concatenate([part.tags.second for part in parts]),
-        ),
+        tags=_joined_tags([part.tags for part in parts]),
         keys=np.concatenate([part.keys for part in parts]),
         counts=np.concatenate([_counts(part) for part in parts]),
         starts=np.concatenate([[0], np.cumsum([part.keys.size for part in parts])]),

@@ -35,6 +35,7 @@ def added(tags, keys, batches):
 def test_masses_are_those_of_all_rows(monkeypatch, key, persons, bound):
     monkeypatch.setattr(key_counts, "_FIRST_BOUND", bound)
     monkeypatch.setattr(key_counts, "_ROWS_AT_ONCE", 700)
+    monkeypatch.setattr(key_counts, "_ROWS_A_BLOCK", 400)
     rng = np.random.default_rng(persons)
     person = rng.integers(0, persons, 6000)
     keys = rng.integers(0, key.size, 40)[rng.integers(0, 40, person.size)]
@@ -61,10 +62,11 @@ def test_persons_whose_first_bits_are_the_same_are_told_apart():
 
 def test_it_holds_pairs_rather_than_check_ins(monkeypatch):
     monkeypatch.setattr(key_counts, "_FIRST_BOUND", 1000)
+    monkeypatch.setattr(key_counts, "_ROWS_A_BLOCK", 400)
     rng = np.random.default_rng(3)
     person, keys = rng.integers(0, 50, 20_000), rng.integers(0, 4, 20_000)
     counts = added(tags_of(person, rng), keys, 100)
-    assert sum(block.keys.size for block in counts._blocks) <= 1000 + 200
+    assert sum(block.keys.size for block in counts._blocks) <= 1000 + 400
 
 
 @pytest.mark.parametrize("key", [RowKey(level=3), RowKey(level=31)])
