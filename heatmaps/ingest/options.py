@@ -37,7 +37,7 @@ class Options:
 
     def __post_init__(self) -> None:
         _check_columns(self.columns)
-        if self.time_zone not in zone_names():
+        if self.time_zone != UTC_NAME and self.time_zone not in zone_names():
             raise ParameterError("time_zone", self.time_zone, "an IANA name such as UTC or Europe/Madrid")
         if self.max_rejected is not None and not 0 <= self.max_rejected <= 1:
             raise ParameterError("max_rejected", str(self.max_rejected), "0 to 100 %")

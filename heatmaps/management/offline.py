@@ -13,14 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from heatmaps.ingest.formats.points import FilePoints, read_points
+from heatmaps.ingest.formats.file_counts import read_counts
+from heatmaps.ingest.formats.left_out import LeftOut
+from heatmaps.ingest.formats.points import read_points
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from mechanisms.check import ParameterError
 from mechanisms.mechanism import HeatmapMechanism, ItemsMechanism
 from mechanisms.randomness import RandomSource
-from mechanisms.records.aggregation import item_records, masses_by_bin, position_sums, record_means
+from mechanisms.records.aggregation import item_records, position_sums, record_means
 from mechanisms.records.item_records import ItemRecords
-from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import RecordMeans
 from mechanisms.records.row_key import RowKey
 from mechanisms.results.heatmap import Heatmap
@@ -32,7 +33,7 @@ class OfflineDraw:
     """Holds the released map, and what only the holder of the files may know."""
 
     heatmap: Heatmap
-    points: FilePoints
+    left_out: LeftOut
     seconds: dict[str, float] = field(repr=False)  # of read, aggregate and release: they depend on the data
 
     @property
@@ -59,36 +60,27 @@ def draw(
     where more are in the files than a map of whole records was made for.
     """
     if isinstance(mechanism, ItemsMechanism):
-        seconds, points, read = _records(
+        seconds, left_out, read = _records(
             paths, region, mechanism, max_rejected_share, options, data_slice=data_slice
         )
         with _timed(seconds, "release"):
             heatmap = mechanism.release(read, rng)
-        return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
+        return OfflineDraw(heatmap=heatmap, left_out=left_out, seconds=seconds)
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
-        points = read_points(
+        file_counts = read_counts(
             paths,
-            region=region,
+            region,
+            RowKey(level=mechanism.resolution.bit_length() - 1, rectangle=data_slice.rectangle),
             max_rejected_share=max_rejected_share,
             options=options,
             data_slice=data_slice,
         )
     with _timed(seconds, "aggregate"):
-        key = RowKey(level=mechanism.resolution.bit_length() - 1, rectangle=data_slice.rectangle)
-        [mass_map] = masses_of_points(points, region, key, unit=mechanism.unit)
+        [mass_map] = file_counts.masses(unit=mechanism.unit)
     with _timed(seconds, "release"):
         heatmap = mechanism.release(mass_map, rng)
-    return OfflineDraw(heatmap=heatmap, points=points, seconds=seconds)
-
-
-def masses_of_points(points: FilePoints, region: Region, key: RowKey, *, unit: int) -> tuple[MassMap, ...]:
-    """Sums the masses of all persons of points in the region, a map of each bin of the key.
-
-    A person has one `unit` over all bins together. Errors: ValueError for bins where no times were read.
-    """
-    rows, keys = key.of_rows(region.morton(points.lat, points.lon), points.times)
-    return masses_by_bin(persons=points.persons[rows], keys=keys, key=key, unit=unit)
+    return OfflineDraw(heatmap=heatmap, left_out=file_counts.left_out, seconds=seconds)
 
 
 def _records(
@@ -99,7 +91,7 @@ def _records(
     options: Options,
     *,
     data_slice: DataSlice,
-) -> tuple[dict[str, float], FilePoints, ItemRecords]:
+) -> tuple[dict[str, float], LeftOut, ItemRecords]:
     seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
@@ -110,7 +102,7 @@ def _records(
         cells = region.morton(points.lat, points.lon)
         read = item_records(persons=points.persons, cells=cells, counts=np.ones_like(cells), level=level)
     _check_persons(read.persons, mechanism.persons)
-    return seconds, points, read
+    return seconds, points.left_out, read
 
 
 def _check_persons(persons: int, enrolled: int) -> None:
@@ -120,10 +112,10 @@ def _check_persons(persons: int, enrolled: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeansRead:
-    """Holds the means that a central point is drawn from, and the points of the files."""
+    """Holds the means that a central point is drawn from, and the rows that are not in them."""
 
     means: RecordMeans
-    points: FilePoints
+    left_out: LeftOut
 
 
 def means_in_files(
@@ -146,7 +138,7 @@ def means_in_files(
     _check_persons(persons, enrolled or persons)
     counts, columns, rows = position_sums(points.persons, region.morton(points.lat, points.lon))
     means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or persons)
-    return MeansRead(means=means, points=points)
+    return MeansRead(means=means, left_out=points.left_out)
 
 
 @contextmanager

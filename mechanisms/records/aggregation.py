@@ -49,13 +49,18 @@ def masses_by_bin(*, persons: ArrayLike, keys: ArrayLike, key: RowKey, unit: int
     return _sum_by_key(keys_of_each, mass, key=key, unit=unit)
 
 
-def shares_of_numbered(*, numbers: ArrayLike, keys: ArrayLike, unit: int) -> KeyShares:
+def shares_of_numbered(
+    *, numbers: ArrayLike, keys: ArrayLike, unit: int, counts: ArrayLike | None = None
+) -> KeyShares:
     """Returns the summands of `masses_by_bin`: for each key of each person, the key and the mass.
 
     numbers: (r,) persons, numbered from 0 on without large gaps. keys: (r,) integers as `RowKey.of_rows`
-    returns them.
+    returns them. counts: (r,) check-ins of each row; None: one a row.
     """
     _check_unit(unit)
+    if counts is not None:
+        number, key, count = summed_counts(numbers, keys, counts)
+        return key, _floor_shares(unit, count, _totals_by_person(number, count))
     number, key = _columns(numbers, keys)
     checkins = np.bincount(number)
     number, key, count = _counted(number, key)
@@ -111,8 +116,7 @@ def masses_from_counts(
     A (person, key) may have several rows.
     """
     _check_unit(unit)
-    person, keys_of_each, count = summed_counts(persons, keys, counts)
-    mass = _floor_shares(unit, count, _totals_by_person(person, count))
+    keys_of_each, mass = shares_of_numbered(numbers=persons, keys=keys, counts=counts, unit=unit)
     return _sum_by_key(keys_of_each, mass, key=key, unit=unit)
 
 

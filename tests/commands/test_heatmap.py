@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from heatmaps import exports
 from heatmaps.data_slice import moment_text
-from heatmaps.ingest.formats.points import read_points
+from heatmaps.ingest.formats.file_counts import read_counts
 from heatmaps.management import offline
 from mechanisms.guarantee import Guarantee
 from mechanisms.records.row_key import RowKey, TimeBins
@@ -174,8 +174,7 @@ def test_bins_of_time_share_what_a_person_weighs(tmp_path, part):
     path = tmp_path / "times.csv"
     path.write_text("user,time,lat,lon\n" + "\n".join(rows))
 
-    points = read_points([path], region=region, max_rejected_share=Fraction(0), with_times=True)
-    found = offline.masses_of_points(points, region, key, unit=unit)
+    found = read_counts([path], region, key, max_rejected_share=Fraction(0)).masses(unit=unit)
 
     expected = Counter()
     for record in records.values():
@@ -188,9 +187,6 @@ def test_bins_of_time_share_what_a_person_weighs(tmp_path, part):
         for number, of_bin in enumerate(found)
         for cell, mass in zip(of_bin.cells.tolist(), of_bin.masses.tolist(), strict=True)
     } == expected
-    untimed = read_points([path], region=region, max_rejected_share=Fraction(0))
-    with pytest.raises(ValueError, match="bins need times"):
-        offline.masses_of_points(untimed, region, key, unit=unit)
 
 
 def test_it_reports_the_few_rows_it_leaves_out(tmp_path):

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.columns import ColumnPositions, Record
+from heatmaps.pseudonyms.name_column import NameColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +23,24 @@ class Rejection:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Batch:
     """Holds accepted rows as columns of one length, and the rejected rows among them."""
 
-    names: list[str]  # of users, each once; none without a row
-    numbers: NDArray[np.int32]  # (k,) each row's user, as a place in `names`
+    name_column: NameColumn  # of users, each once; none without a row
+    numbers: NDArray[np.int32]  # (k,) each row's user, as a place in the column of names
     times: NDArray[np.int64]  # (k,) epoch seconds, rounded down; NO_TIME where empty
     lat: NDArray[np.float64]  # (k,) degrees
     lon: NDArray[np.float64]  # (k,) degrees
     rejected: list[Rejection]
     bytes_read: int  # of the file as sent, so far
 
-    @property
+    @cached_property
+    def names(self) -> list[str]:
+        """Returns the names of the column: an object each."""
+        return self.name_column.strings()
+
+    @cached_property
     def users(self) -> list[str]:
         """Returns (k,) the user of each row."""
         return [self.names[number] for number in self.numbers.tolist()]
@@ -59,25 +66,30 @@ class TextSource(Protocol):
 
 def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batch:
     """Returns the check-ins among the rows, and the others as rejections in the order of the file."""
-    records, lines, rejected = chunk.records, chunk.lines, chunk.broken
-    if not all(records):  # blank lines are nobody's fault
-        filled = [at for at, record in enumerate(records) if record]
-        records, lines = [records[at] for at in filled], [lines[at] for at in filled]
+    records, lines, rejections = chunk.records, chunk.lines, list(chunk.broken)
+    least = columns.least_width
+    if any(len(record) < least for record in records):
+        # At once: there may be as many as lines in the file. Blank lines are nobody's fault.
+        rejections += [
+            Rejection(row=line, reason="fewer columns than the header")
+            for record, line in zip(records, lines, strict=True)
+            if 0 < len(record) < least
+        ]
+        wide = [at for at, record in enumerate(records) if len(record) >= least]
+        records, lines = [records[at] for at in wide], [lines[at] for at in wide]
     try:
         values = columns.values(records)
-    except (IndexError, ValueError):
-        rejections: list[Rejection] = []
+    except ValueError:
         values = columns.values(_accepted(records, lines, columns, rejections))
-        rejected = sorted(rejections + rejected, key=lambda rejection: rejection.row)
     users, times, lat, lon = values
     numbers = {name: number for number, name in enumerate(dict.fromkeys(users))}
     return Batch(
-        names=list(numbers),
+        name_column=NameColumn.of(list(numbers)),
         numbers=np.fromiter(map(numbers.__getitem__, users), np.int32, len(users)),
         times=times,
         lat=lat,
         lon=lon,
-        rejected=rejected,
+        rejected=sorted(rejections, key=lambda rejection: rejection.row),
         bytes_read=bytes_read,
     )
 
@@ -88,13 +100,12 @@ def _accepted(
     """Returns the records without the bad ones, which are found by halving."""
     try:
         columns.values(records)
-    except (IndexError, ValueError) as error:
+    except ValueError as error:
         if len(records) > 1:
             half = len(records) // 2
             return _accepted(records[:half], lines[:half], columns, rejected) + _accepted(
                 records[half:], lines[half:], columns, rejected
             )
-        reason = "fewer columns than the header" if isinstance(error, IndexError) else str(error)
-        rejected.append(Rejection(row=lines[0], reason=reason))
+        rejected.append(Rejection(row=lines[0], reason=str(error)))
         return []
     return records

@@ -45,8 +45,16 @@ class ColumnPositions:
             raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(names)}")
         return cls(user=user, time=time, lat=lat, lon=lon, zone=options.zone)
 
+    @property
+    def least_width(self) -> int:
+        """Returns how many values a row needs, so that it has one in each column."""
+        return 1 + max(self.user, self.lat, self.lon, -1 if self.time is None else self.time)
+
     def values(self, records: list[Record]) -> Values:
-        """Converts rows. Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
+        """Converts rows of at least `least_width`.
+
+        Errors: ValueError (its text is the reason) if any row is bad.
+        """
         users = _names([record[self.user] for record in records])
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]

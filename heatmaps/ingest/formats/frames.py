@@ -1,6 +1,7 @@
 """Encodes as bytes what a child that reads a file says: batches, facts or a refusal, checked on arrival.
 
-A frame is a head (kind, rows, bytes of text), its text as JSON, and of a batch its numbers as columns.
+A frame is a head (kind, rows, bytes of JSON, names, their bytes), its JSON, and of a batch the names as one
+text and its numbers as columns.
 Nothing is believed: whoever broke the child could say anything.
 """
 
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 from heatmaps.ingest.formats.batch import Batch, Rejection
 from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.lines import ReaderError
+from heatmaps.pseudonyms.name_column import NameColumn
 
 BATCH, FACTS, REFUSAL, END = b"B", b"P", b"R", b"."
-_HEAD: Final = struct.Struct("<cIQ")
+_HEAD: Final = struct.Struct("<cIQIQ")
 _NUMBERS: Final = (("numbers", "<i4"), ("times", "<i8"), ("lat", "<f8"), ("lon", "<f8"))
+_ENDS: Final = np.dtype("<i8")
 _TEXT_BYTES_A_ROW: Final = 2**11  # users are at most a thousand bytes
 _TEXT_BYTES: Final = 2**24
 _LONGEST_REASON: Final = 500  # characters
@@ -32,15 +35,19 @@ class Broken(Exception):  # noqa: N818 - reads as what it says
 
 def write_batch(batch: Batch, stream: BinaryIO) -> None:
     rejected = [[rejection.row, rejection.reason] for rejection in batch.rejected]
-    facts = {"names": batch.names, "rejected": rejected, "bytes_read": batch.bytes_read}
-    _write(BATCH, facts, stream, rows=batch.numbers.size)
+    names = batch.name_column
+    _write_head(
+        BATCH, {"rejected": rejected, "bytes_read": batch.bytes_read}, stream, batch.numbers.size, names
+    )
+    stream.write(names.text)
+    stream.write(np.ascontiguousarray(names.ends, _ENDS).data)
     for name, kind in _NUMBERS:
-        stream.write(np.ascontiguousarray(getattr(batch, name), kind).tobytes())
+        stream.write(np.ascontiguousarray(getattr(batch, name), kind).data)
 
 
 def write_text(kind: bytes, facts: object, stream: BinaryIO) -> None:
     """Writes a frame without numbers."""
-    _write(kind, facts, stream)
+    _write_head(kind, facts, stream)
     stream.flush()
 
 
@@ -50,16 +57,15 @@ def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[st
     Errors: Broken; `ReaderError` as it was sent.
     """
     while True:
-        kind, rows, length = _HEAD.unpack(_read_exactly(stream, _HEAD.size))
-        if rows > most_rows or length > _TEXT_BYTES + _TEXT_BYTES_A_ROW * most_rows:
+        kind, rows, length, name_count, name_length = _HEAD.unpack(_read_exactly(stream, _HEAD.size))
+        most = _TEXT_BYTES + _TEXT_BYTES_A_ROW * most_rows
+        if rows > most_rows or name_count > rows or max(length, name_length) > most:
             raise Broken
         facts = _json(_read_exactly(stream, length))
         if kind == BATCH:
-            columns = [
-                np.frombuffer(_read_exactly(stream, rows * np.dtype(kind).itemsize), kind)
-                for _, kind in _NUMBERS
-            ]
-            yield _batch(facts, most_rows, columns)
+            text, ends = _read_exactly(stream, name_length), _read_numbers(stream, name_count, _ENDS)
+            columns = [_read_numbers(stream, rows, np.dtype(kind)) for _, kind in _NUMBERS]
+            yield _batch(facts, most_rows, NameColumn(text, ends), columns)
         elif kind == FACTS:
             yield facts
         elif kind == REFUSAL:
@@ -70,10 +76,17 @@ def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[st
             raise Broken
 
 
-def _write(kind: bytes, facts: object, stream: BinaryIO, *, rows: int = 0) -> None:
+def _write_head(
+    kind: bytes, facts: object, stream: BinaryIO, rows: int = 0, names: NameColumn | None = None
+) -> None:
     text = json.dumps(facts, ensure_ascii=False).encode()
-    stream.write(_HEAD.pack(kind, rows, len(text)))
+    name_count, name_length = (0, 0) if names is None else (len(names), len(names.text))
+    stream.write(_HEAD.pack(kind, rows, len(text), name_count, name_length))
     stream.write(text)
+
+
+def _read_numbers(stream: BinaryIO, count: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(_read_exactly(stream, count * kind.itemsize), kind)
 
 
 def _read_exactly(stream: BinaryIO, length: int) -> bytes:
@@ -93,26 +106,24 @@ def _json(text: bytes) -> dict[str, Any]:
     return facts
 
 
-def _batch(facts: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) -> Batch:
+def _batch(facts: dict[str, Any], most_rows: int, names: NameColumn, columns: list[NDArray[Any]]) -> Batch:
     numbers, times, lat, lon = columns
-    names, rejected, bytes_read = facts.get("names"), facts.get("rejected"), facts.get("bytes_read")
-    if not (isinstance(names, list) and all(isinstance(name, str) and name for name in names)):
-        raise Broken
-    if len(set(names)) != len(names) or not _are_places(numbers, len(names)):
+    rejected, bytes_read = facts.get("rejected"), facts.get("bytes_read")
+    if not (names.are_whole and _are_places(numbers, len(names))):
         raise Broken
     if not (isinstance(rejected, list) and len(rejected) <= most_rows):
         raise Broken
     if not (isinstance(bytes_read, int) and 0 <= bytes_read < _MOST_BYTES):
         raise Broken
-    moments = times[times != NO_TIME]
-    if not (_within(lat, 90) and _within(lon, 180) and ((moments > _EARLIEST) & (moments < _LATEST)).all()):
+    are_moments = (times == NO_TIME) | ((times > _EARLIEST) & (times < _LATEST))
+    if not (_within(lat, 90) and _within(lon, 180) and are_moments.all()):
         raise Broken
     return Batch(
-        names=names,
-        numbers=numbers.astype(np.int32),
-        times=times.astype(np.int64),
-        lat=lat.astype(np.float64),
-        lon=lon.astype(np.float64),
+        name_column=names,
+        numbers=numbers.astype(np.int32, copy=False),
+        times=times.astype(np.int64, copy=False),
+        lat=lat.astype(np.float64, copy=False),
+        lon=lon.astype(np.float64, copy=False),
         rejected=[_rejection(rejection) for rejection in rejected],
         bytes_read=bytes_read,
     )

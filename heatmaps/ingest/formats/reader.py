@@ -59,7 +59,7 @@ def read_checkins(
     """
     any_row, rejected = False, 0
     for batch in child_process.batches(stream, options, limits, batch_rows, exact_numbers=exact_numbers):
-        any_row |= bool(batch.names or batch.rejected)
+        any_row |= bool(batch.numbers.size or batch.rejected)
         rejected += len(batch.rejected)
         if rejected > limits.idle_rows + batch.bytes_read:
             raise ReaderError("bomb", "the file has far more invalid rows than its size explains")

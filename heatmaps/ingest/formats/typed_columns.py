@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 from heatmaps.ingest.formats.batch import Batch, Rejection
 from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, ColumnPositions, epoch_seconds, is_text
 from heatmaps.ingest.formats.lines import ReaderError
+from heatmaps.pseudonyms.name_column import NameColumn
 
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NAIVE_EPOCH: Final = datetime(1970, 1, 1)
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 to 9999
 LONGEST_TEXT: Final = 1000  # bytes of a user or a time
 _BAD: Final = NO_TIME + 1  # a time that is none
+_MISSING, _NO_TEXT = -1, -2  # in place of a user's number
+_USUAL_TIME: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
+_BEYOND_ASCII: Final = 0x7F
+_DAY: Final = 86_400  # seconds
+_ZONED: Final = pa.timestamp("s", "UTC")
+_NAIVE: Final = pa.timestamp("s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +54,19 @@ class Typed:
         names, numbers = _users(columns["user"])
         lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
         times = _times(columns.get("time"), part.num_rows, self.zone)
-        bad = _reasons(names, numbers, lat, lon, times)
-        good = np.ones(part.num_rows, np.bool_)
-        good[list(bad)] = False
+        bad = _reasons(numbers, lat, lon, times)
         if bad:
+            good = np.ones(part.num_rows, np.bool_)
+            good[list(bad)] = False
             used_numbers, numbers = np.unique(numbers[good], return_inverse=True)
-            names = [names[place] for place in used_numbers.tolist()]
+            names = names.take(_indices(used_numbers))
+            lat, lon, times = lat[good], lon[good], times[good]
         return Batch(
-            names=names,
-            numbers=numbers.astype(np.int32),
-            times=times[good],
-            lat=lat[good],
-            lon=lon[good],
+            name_column=_name_column(names),
+            numbers=numbers.astype(np.int32, copy=False),
+            times=times,
+            lat=lat,
+            lon=lon,
             rejected=[Rejection(row=rows_before + at + 1, reason=bad[at]) for at in sorted(bad)],
             bytes_read=bytes_read,
         )
@@ -104,57 +112,166 @@ def _check_type(field: str, kind: Any) -> None:
         raise ReaderError("header", message)
 
 
-def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """Returns the distinct texts of a column, and of each row its number among them; -1 without a text."""
-    dictionary_column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    used_indices = pc.unique(dictionary_column.indices.drop_null())
-    distinct = dictionary_column.dictionary.take(used_indices)
+def _distinct(column: Any) -> tuple[Any, NDArray[np.int32]]:
+    """Returns the distinct values of a column in an array without nulls, and of each row its number among
+    them; -1 without a value. Errors: `ReaderError` for a long text."""
+    if not pa.types.is_dictionary(column.type):
+        encoded = column.dictionary_encode()
+        distinct, numbers = encoded.dictionary, _numbers(encoded.indices)
+    else:  # a file's own dictionary may have values without rows, and the same one twice
+        used_indices = pc.unique(column.indices.drop_null())
+        encoded = column.dictionary.take(used_indices).dictionary_encode()
+        distinct, numbers = encoded.dictionary, _numbers(pc.index_in(column.indices, used_indices))
+        numbers = np.append(_numbers(encoded.indices), np.int32(-1))[numbers]
     if _is_text_type(distinct.type):
         check_lengths(distinct)
-        wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
-        texts = [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
-    else:
-        texts = [str(value) for value in distinct.to_pylist()]
-    return texts, pc.fill_null(pc.index_in(dictionary_column.indices, used_indices), -1).to_numpy(
-        zero_copy_only=False
+    return distinct, numbers
+
+
+def _numbers(indices: Any) -> NDArray[np.int32]:
+    """Returns indices, -1 for null."""
+    filled = indices.fill_null(-1) if indices.null_count else indices
+    return _values(filled).astype(np.int32, copy=False)
+
+
+def _values(numbers: Any) -> NDArray[Any]:
+    """Returns an array of numbers without nulls. Arrow's own `to_numpy` would load pandas: .3 s a child."""
+    return np.from_dlpack(numbers)
+
+
+def _strings(distinct: Any) -> list[str]:
+    """Returns texts of an array of texts; those that are no UTF-8 have surrogates."""
+    wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
+    return [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
+
+
+def _users(column: Any) -> tuple[Any, NDArray[np.int32]]:
+    """Returns the distinct names as texts, and of each row its place among them; -1 where missing, -2 where
+    it is no UTF-8."""
+    distinct, numbers = _distinct(column)
+    if not _is_text_type(distinct.type):
+        return distinct.cast(pa.string()), numbers
+    if _are_plain(distinct):
+        return distinct, numbers
+    names = [name.strip() for name in _strings(distinct)]
+    usable = dict.fromkeys(name for name in names if name and is_text([name]))
+    places = {name: place for place, name in enumerate(usable)} | {"": _MISSING}
+    place_of_name = np.array([places.get(name, _NO_TEXT) for name in names] + [_MISSING], np.int32)
+    return _text_array(NameColumn.of(list(usable))), place_of_name[numbers]
+
+
+def _are_plain(distinct: Any) -> bool:
+    """Tells whether all texts are UTF-8, begin and end in visible ASCII, and so are names as they stand."""
+    try:
+        distinct.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    names = _name_column(distinct)
+    lengths = names.lengths
+    if not lengths.all():
+        return False
+    text = np.frombuffer(names.text, np.uint8)
+    ends = np.concatenate([text[names.ends - 1], text[names.ends - lengths]])
+    return bool(((ends > ord(" ")) & (ends < _BEYOND_ASCII)).all())
+
+
+def _text_array(names: NameColumn) -> Any:
+    """Returns names as an array of Arrow."""
+    offsets = pa.py_buffer(np.concatenate([[0], names.ends]))
+    return pa.Array.from_buffers(pa.large_string(), len(names), [None, offsets, pa.py_buffer(names.text)])
+
+
+def _name_column(texts: Any) -> NameColumn:
+    """Returns an array of texts without nulls as names."""
+    if not len(texts):
+        return NameColumn(b"", np.zeros(0, np.int64))
+    kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    _, offset_buffer, text_buffer = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, kind)[texts.offset : texts.offset + len(texts) + 1]
+    text = (
+        b"" if text_buffer is None else text_buffer.slice(offsets[0], offsets[-1] - offsets[0]).to_pybytes()
     )
+    return NameColumn(text, offsets[1:].astype(np.int64) - int(offsets[0]))
 
 
-def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """Returns the distinct names, and of each row its place among them; -1 where missing.
-
-    Texts that are no UTF-8 have surrogates.
-    """
-    texts, numbers = _texts(column)
-    names = [text.strip() for text in texts]
-    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, names)))}
-    place_of_text = np.array([places.get(name, -1) for name in names] + [-1], np.int64)
-    return list(places), place_of_text[numbers]
+def _indices(numbers: NDArray[np.integer]) -> Any:
+    """Returns numbers as an array of Arrow, which would load pandas to look at them."""
+    buffer = pa.py_buffer(numbers.astype(np.int64))
+    return pa.Array.from_buffers(pa.int64(), numbers.size, [None, buffer])
 
 
 def _degrees(column: Any) -> NDArray[np.float64]:
     """Returns degrees, NaN where missing."""
-    values: NDArray[np.float64] = (
-        column.cast(pa.float64()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
-    )
-    return values
+    numbers = column.cast(pa.float64())
+    filled = numbers.fill_null(float("nan")) if numbers.null_count else numbers
+    return _values(filled)
 
 
 def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
     """Returns epoch seconds, NO_TIME where empty, _BAD where none."""
     if column is None or pa.types.is_null(column.type):
         return np.full(count, NO_TIME, np.int64)
-    if not pa.types.is_timestamp(column.type):
-        texts, numbers = _texts(column)
-        seconds = np.array([_seconds(text, zone) for text in texts] + [NO_TIME], np.int64)
-        return seconds[numbers]
-    units: NDArray[np.int64] = column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)
-    seconds = units // _PER_SECOND[column.type.unit]
-    seconds[(seconds < FIRST_SECOND) | (seconds > LAST_SECOND)] = _BAD
-    seconds[units == NO_TIME] = NO_TIME
-    if column.type.tz is None and zone is not UTC:
+    moments = column if pa.types.is_timestamp(column.type) else _moments(column, zone)
+    if moments is None:
+        return _times_of_texts(column, zone)
+    units = moments.cast(pa.int64())
+    seconds = _values(units.fill_null(0) if units.null_count else units)
+    if moments.type.unit != "s":
+        seconds = seconds // _PER_SECOND[moments.type.unit]
+    is_bad = (seconds < FIRST_SECOND) | (seconds > LAST_SECOND)
+    if is_bad.any():
+        seconds = np.where(is_bad, _BAD, seconds)
+    if units.null_count:
+        seconds = np.where(_values(units.is_null().cast(pa.uint8())), NO_TIME, seconds)
+    if moments.type.tz is None and zone is not UTC:
         return np.fromiter((_in_zone(second, zone) for second in seconds.tolist()), np.int64, count)
     return seconds
+
+
+def _times_of_texts(texts: Any, zone: tzinfo) -> NDArray[np.int64]:
+    """Returns seconds as `_times`, of texts that are written in several ways."""
+    if not pa.types.is_dictionary(texts.type):
+        are_usual = pc.fill_null(pc.match_substring_regex(texts, _USUAL_TIME), False)
+        usual = _moments(pc.if_else(are_usual, texts, ""), zone)
+        if usual is not None:
+            seconds = _times(usual, len(texts), zone).copy()
+            rest = np.flatnonzero(~_values(are_usual.cast(pa.uint8())).astype(np.bool_))
+            seconds[rest] = _times_one_by_one(texts.take(_indices(rest)), zone)
+            return seconds
+    return _times_one_by_one(texts, zone)
+
+
+def _times_one_by_one(texts: Any, zone: tzinfo) -> NDArray[np.int64]:
+    distinct, numbers = _distinct(texts)
+    seconds = [_seconds(text, zone) for text in _strings(distinct)]
+    return np.array([*seconds, NO_TIME], np.int64)[numbers]
+
+
+def _moments(texts: Any, zone: tzinfo) -> Any | None:
+    """Returns texts as moments where all of them are written as Arrow reads them; None otherwise."""
+    if pa.types.is_dictionary(texts.type):
+        return None
+    filled = pc.if_else(pc.equal(texts, ""), None, texts)
+    for kind in time_types(zone):
+        try:
+            times = filled.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if are_within_calendar(times):
+            return times
+    return None
+
+
+def time_types(zone: tzinfo) -> tuple[Any, ...]:
+    """Returns the types of moments that Arrow reads as `epoch_seconds` does, the likelier first."""
+    return (_ZONED, _NAIVE) if zone is UTC else (_ZONED,)
+
+
+def are_within_calendar(times: Any) -> bool:
+    """Tells whether no moment lies at the ends of the calendar, where the zone decides whether it is one."""
+    ends = pc.min_max(times.cast(pa.int64())).as_py()
+    low, high = ends["min"], ends["max"]
+    return low is None or bool(low > FIRST_SECOND + _DAY and high < LAST_SECOND - _DAY)
 
 
 def _seconds(text: str, zone: tzinfo) -> int:
@@ -174,8 +291,7 @@ def _in_zone(second: int, zone: tzinfo) -> int:
 
 
 def _reasons(
-    names: list[str],
-    numbers: NDArray[np.int64],
+    numbers: NDArray[np.int32],
     lat: NDArray[np.float64],
     lon: NDArray[np.float64],
     times: NDArray[np.int64],
@@ -186,7 +302,6 @@ def _reasons(
         for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():
             bad[at] = f"{name} is {'missing' if np.isnan(values[at]) else f'outside -{limit}..{limit}'}"
     bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
-    bad |= dict.fromkeys(np.flatnonzero(numbers < 0).tolist(), "user is missing")
-    strange = [] if is_text(names) else [place for place, name in enumerate(names) if not is_text([name])]
-    bad |= dict.fromkeys(np.flatnonzero(np.isin(numbers, strange)).tolist(), "user is not text in UTF-8")
+    bad |= dict.fromkeys(np.flatnonzero(numbers == _MISSING).tolist(), "user is missing")
+    bad |= dict.fromkeys(np.flatnonzero(numbers == _NO_TEXT).tolist(), "user is not text in UTF-8")
     return bad

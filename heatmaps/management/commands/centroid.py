@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from heatmaps.exports.sheet import exact_text
-from heatmaps.ingest.formats.points import FilePoints
+from heatmaps.ingest.formats.left_out import LeftOut
 from heatmaps.management.offline import means_in_files
 from heatmaps.management.parsing import (
     NO_LEDGER,
@@ -76,12 +76,12 @@ class Command(PureCommand):
         )
         mechanism = _mechanism(options, region, target, read.means.persons, parameters)
         point = mechanism.release(read.means, SystemSource())
-        self._report(point, mechanism, read.points, options)
+        self._report(point, mechanism, read.left_out, options)
 
     def _report(
-        self, point: Point, mechanism: CentroidMechanism, points: FilePoints, options: dict[str, Any]
+        self, point: Point, mechanism: CentroidMechanism, left_out: LeftOut, options: dict[str, Any]
     ) -> None:
-        self.say_left_out(points.rejected, points.first_rejections)
+        self.say_left_out(left_out.rejected, left_out.first)
         expected, within = error_length(point.expected_m), error_length(point.within_m)
         lines = [
             f"Expected error: {expected}; with probability 95 % at most {within}.",

@@ -125,7 +125,7 @@ class Command(PureCommand):
         *,
         guide: RasterGuide | None,
     ) -> None:
-        self.say_left_out(outcome.points.rejected, outcome.points.first_rejections)
+        self.say_left_out(outcome.left_out.rejected, outcome.left_out.first)
         output = None if options["output"] is None else str(options["output"])
         self.tell(
             options,

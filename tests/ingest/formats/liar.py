@@ -17,6 +17,6 @@ def main():
     if rows == SLEEPS:
         time.sleep(600)
     bytes_read = 99 if rows == SAYS_TOO_MUCH else 0
-    text = json.dumps({"names": [], "rejected": [], "bytes_read": bytes_read}).encode()
+    text = json.dumps({"rejected": [], "bytes_read": bytes_read}).encode()
     while True:
-        os.write(1, struct.pack("<cIQ", b"B", 0, len(text)) + text)
+        os.write(1, struct.pack("<cIQIQ", b"B", 0, len(text), 0, 0) + text)

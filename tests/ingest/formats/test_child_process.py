@@ -19,13 +19,15 @@ from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.previewer import preview
 from heatmaps.ingest.formats.reader import ReaderError, read_checkins
 from heatmaps.ingest.options import Options
+from heatmaps.pseudonyms.name_column import NameColumn
 from tests.ingest.formats import liar, written
 
 pytestmark = pytest.mark.children
 
 ROWS = [(f"user-{number}", "2012-04-07T17:42:00Z", 41.5, 2.5) for number in range(200)]
 LARGE = 2**28  # bytes of one text
-END = struct.pack("<cIQ", b".", 0, 2) + b"{}"
+HEAD = struct.Struct("<cIQIQ")
+END = HEAD.pack(b".", 0, 2, 0, 0) + b"{}"
 
 
 def varint(value, length=None):
@@ -182,15 +184,30 @@ def test_a_child_that_sleeps_or_talks_for_ever_is_ended(monkeypatch, batch_rows)
     assert refusal.value.code == "costly"
 
 
-def batch(*, names=("a",), number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1):
-    text = json.dumps({"names": names, "rejected": rejected, "bytes_read": bytes_read}).encode()
-    head = struct.pack("<cIQ", b"B", rows, len(text))
-    return head + text + struct.pack("<iqdd", number, time, lat, lon)
+def batch(
+    *,
+    names=("a",),
+    text=None,
+    ends=None,
+    number=0,
+    rejected=(),
+    bytes_read=1,
+    lat=41.5,
+    lon=2.5,
+    time=0,
+    rows=1,
+):
+    column = NameColumn.of(names)
+    text = column.text if text is None else text
+    ends = column.ends if ends is None else np.array(ends, np.int64)
+    facts = json.dumps({"rejected": rejected, "bytes_read": bytes_read}).encode()
+    head = HEAD.pack(b"B", rows, len(facts), ends.size, len(text))
+    return head + facts + text + ends.tobytes() + struct.pack("<iqdd", number, time, lat, lon)
 
 
 def refusal(message):
     text = json.dumps({"code": "empty", "message": message}).encode()
-    return struct.pack("<cIQ", b"R", 0, len(text)) + text
+    return HEAD.pack(b"R", 0, len(text), 0, 0) + text
 
 
 def told(content):
@@ -210,8 +227,17 @@ def test_a_batch_that_is_well_formed_is_taken():
         batch(names=("a", "b")),
         batch(names=()),
         batch(names=("",)),
-        batch(names=(7,)),
-        batch(names="a"),
+        batch(text=b"\xff"),
+        batch(text=b"\xc3"),
+        batch(text=b"\xed\xa0\x80"),
+        batch(text=b"ab"),
+        batch(text=b"", ends=[]),
+        batch(text=b"a", ends=[]),
+        batch(ends=[0]),
+        batch(ends=[2]),
+        batch(ends=[-1]),
+        batch(ends=[2**63 - 1]),
+        batch(rows=1, ends=[1, 1]),
         batch(number=1),
         batch(number=-1),
         batch(number=2**31 - 1),
@@ -229,12 +255,14 @@ def test_a_batch_that_is_well_formed_is_taken():
         batch(rejected=[[1, "\ud800"]]),
         refusal("a\0b"),
         refusal("\udfff"),
-        struct.pack("<cIQ", b"B", 11, 2) + b"{}",
-        struct.pack("<cIQ", b"B", 1, 2**60),
-        struct.pack("<cIQ", b"?", 0, 2) + b"{}",
-        struct.pack("<cIQ", b"R", 0, 2) + b"{}",
-        struct.pack("<cIQ", b".", 0, 2) + b"[]",
-        struct.pack("<cIQ", b".", 0, 2) + b"{x",
+        HEAD.pack(b"B", 11, 2, 0, 0) + b"{}",
+        HEAD.pack(b"B", 1, 2**60, 0, 0),
+        HEAD.pack(b"B", 1, 2, 1, 2**60) + b"{}",
+        HEAD.pack(b"B", 1, 2, 2, 2) + b"{}ab",
+        HEAD.pack(b"?", 0, 2, 0, 0) + b"{}",
+        HEAD.pack(b"R", 0, 2, 0, 0) + b"{}",
+        HEAD.pack(b".", 0, 2, 0, 0) + b"[]",
+        HEAD.pack(b".", 0, 2, 0, 0) + b"{x",
     ],
 )
 def test_what_no_child_of_ours_says_is_not_believed(content):
@@ -242,6 +270,39 @@ def test_what_no_child_of_ours_says_is_not_believed(content):
         next(frames.read_frames(io.BytesIO(content), most_rows=10))
 
 
+def rows_of(names, numbers):
+    """A batch of several rows at one place."""
+    facts, count = json.dumps({"rejected": [], "bytes_read": 1}).encode(), len(numbers)
+    head = HEAD.pack(b"B", count, len(facts), names.ends.size, len(names.text))
+    columns = (np.array(numbers, "<i4"), np.zeros(count, "<i8"), np.zeros(count), np.zeros(count))
+    return head + facts + names.text + names.ends.tobytes() + b"".join(map(np.ndarray.tobytes, columns))
+
+
+def test_names_are_taken_whatever_their_letters():
+    (found,) = told(rows_of(NameColumn.of(["é", "a", "日本"]), [2, 0, 1, 2]) + END)
+    assert found.names == ["é", "a", "日本"]
+    assert found.users == ["日本", "é", "a", "日本"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        (b"x\xc3\xa9y", [2, 4]),  # in the middle of a character
+        (b"abc", [2, 1, 3]),
+        (b"ab", [1, 1, 2]),
+        (b"abc", [2**63 - 1, -(2**63) + 3, 3]),  # lengths would wrap around
+        (b"ab", [1, 3]),
+        (b"abc", [1, 2]),
+    ],
+)
+def test_names_that_end_where_none_can_are_not_believed(text, ends):
+    with pytest.raises(Broken):
+        told(rows_of(NameColumn(text, np.array(ends, np.int64)), range(len(ends))) + END)
+
+
 def test_a_child_that_ends_too_early_is_not_believed():
+    for length in range(len(batch())):
+        with pytest.raises(Broken):
+            told(batch()[:length])
     with pytest.raises(Broken):
         told(batch())

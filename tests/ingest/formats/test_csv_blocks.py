@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from heatmaps.ingest.formats import csv_blocks, lines, text_child
+from heatmaps.ingest.formats import arrow_csv, csv_blocks, lines, text_child
 from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
@@ -118,14 +118,14 @@ def encoded(text):
     return text if isinstance(text, bytes) else text.encode()
 
 
-def outcome(read, content, options, limits):
+def outcome(read, content, options, limits, batch_rows=7):
     """(check-ins, rejections, code and words of a refusal)."""
     batches, refusal = [], None
     try:
-        batches.extend(read(io.BytesIO(content), options, limits, 7))
+        batches.extend(read(io.BytesIO(content), options, limits, batch_rows))
     except ReaderError as error:
         return error.code, str(error)
-    assert all(batch.numbers.size + len(batch.rejected) <= 7 for batch in batches)
+    assert all(batch.numbers.size + len(batch.rejected) <= batch_rows for batch in batches)
     columns = (
         [np.concatenate([getattr(batch, name) for batch in batches]) for name in ("times", "lat", "lon")]
         if batches
@@ -164,6 +164,45 @@ def test_what_arrow_would_read_otherwise_is_read_by_lines(monkeypatch, row):
     assert outcome(csv_blocks.batches, *file, limits) == outcome(text_child.batches, *file, limits)
 
 
+BAD_LINES = [
+    b"x",
+    b"",
+    b"7,1",
+    b"7,,x,2,",
+    b"7,,,2,",
+    b"7,,nan,2,",
+    b"7,,1,1_0,",
+    b"\xff,,x,2,",
+    b"7,yesterday,1,2,",
+]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 7, 1000])
+@pytest.mark.parametrize("bad_lines", [BAD_LINES, *([line] for line in BAD_LINES)])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_few_bad_rows_are_listed_without_reading_the_others_by_lines(
+    monkeypatch, bad_lines, end, batch_rows
+):
+    rng, limits = random.Random(len(bad_lines)), ReaderLimits()
+    rows = [b"7,2012-04-07T17:42:00Z,1,2,", b" anna ,,91,2.5,", b",,-1,2,", b"n\xc3\xa9,,1,2,"] * 20
+    for line in bad_lines:
+        rows.insert(rng.randrange(len(rows)), line)
+    content = end.join([b"user,time,lat,lon,note", *rows, *bad_lines[:1]])
+    by_lines = outcome(text_child.batches, content, Options(), limits, batch_rows)
+    monkeypatch.setattr(csv_blocks, "batch_of", None)
+    assert outcome(csv_blocks.batches, content, Options(), limits, batch_rows) == by_lines
+
+
+def test_a_row_that_only_lines_can_read_is_read_by_lines():
+    file = (
+        b"user,lat,lon\n" + b"7,1,2\n" * 9 + b"8, 1\t,2\n" + b"9,1,2,\n" + b"7,1,2\n" * 9,
+        Options(),
+        ReaderLimits(),
+    )
+    assert outcome(csv_blocks.batches, *file) == outcome(text_child.batches, *file)
+    assert outcome(csv_blocks.batches, *file)[0].count("9") == 1
+
+
 def test_a_header_that_could_be_a_row_is_none():
     options = Options.parse(columns="user=7,lat=1,lon=2,time=")
     file = b"7,1,2\n8,1,2\n", options, ReaderLimits()
@@ -172,14 +211,14 @@ def test_a_header_that_could_be_a_row_is_none():
 
 @pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.long)])
 def test_blocks_say_what_lines_say_whatever_is_in_a_file(monkeypatch, seeds):
-    by_arrow, taken = csv_blocks._Rows.by_arrow, []
+    by_arrow, taken = arrow_csv.ArrowCsv.batches, []
 
     def seen(*args):
         found = by_arrow(*args)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(csv_blocks._Rows, "by_arrow", seen)
+    monkeypatch.setattr(arrow_csv.ArrowCsv, "batches", seen)
     monkeypatch.setattr(lines, "BLOCK_BYTES", 61)
     for seed in seeds:
         monkeypatch.setattr(csv_blocks, "_BLOCK_BYTES", random.Random(seed).choice([1, 100, 400]))

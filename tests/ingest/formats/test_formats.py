@@ -195,6 +195,44 @@ def test_it_refuses_columns_of_other_types(changed, words):
     assert words in str(error)
 
 
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_moment_that_is_missing_is_no_moment_in_any_unit(unit, zone):
+    factor = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    moments = pa.array([MOMENT * factor, None, MOMENT * factor + factor - 1, -1], pa.timestamp(unit, zone))
+    users, degrees = pa.array(list("abcd")), pa.array([1.5] * 4)
+    rows, rejected = read(table({"user": users, "time": moments, "lat": degrees, "lon": degrees}))
+    assert [time for _, time, _, _ in rows] == [MOMENT, NO_TIME, MOMENT, -1]
+    assert rejected == []
+
+
+def test_missing_and_impossible_moments_are_told_apart():
+    moments = pa.array([MOMENT * 10**6, None, 2**60], pa.timestamp("us"))
+    users, degrees = pa.array(list("abc")), pa.array([1.5] * 3)
+    rows, rejected = read(table({"user": users, "time": moments, "lat": degrees, "lon": degrees}))
+    assert [time for _, time, _, _ in rows] == [MOMENT, NO_TIME]
+    assert [row for row, _ in rejected] == [3]
+
+
+def test_times_as_text_may_be_written_in_several_ways():
+    texts = ["2012-04-07T17:42:00Z", None, "", "2012-04-07 19:42+02:00", "yesterday", "2012-04-07T17:42:00Z"]
+    users, degrees = pa.array(list("abcdef")), pa.array([1.5] * 6)
+    for times in (pa.array(texts), pa.array(texts).dictionary_encode(), pa.array(texts, pa.large_string())):
+        rows, rejected = read(table({"user": users, "time": times, "lat": degrees, "lon": degrees}))
+        assert [time for _, time, _, _ in rows] == [MOMENT, NO_TIME, NO_TIME, MOMENT, MOMENT]
+        assert rejected == [(5, "time is not ISO 8601, such as 2012-04-07T17:42:00Z")]
+
+
+def test_names_of_a_dictionary_are_one_where_they_are_equal_without_space_around_them():
+    dictionary = pa.array(["unused", "b", " a ", "a", "b"])
+    users = pa.DictionaryArray.from_arrays(pa.array([4, 2, None, 3, 1], pa.int32()), dictionary)
+    degrees = pa.array([1.5] * 5)
+    content = table({"user": users, "lat": degrees, "lon": degrees})
+    [batch] = read_checkins(io.BytesIO(content))
+    assert (batch.names, batch.users) == (["b", "a"], ["b", "a", "a", "b"])
+    assert [rejection.row for rejection in batch.rejected] == [3]
+
+
 def test_it_rejects_missing_values():
     nulls = {name: pa.array([None, column[0].as_py()]) for name, column in columns().items()}
     for name in ("user", "lat", "lon"):

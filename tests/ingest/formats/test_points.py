@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from heatmaps.ingest.formats.points import read_points
-from heatmaps.ingest.formats.reader import NO_TIME, ReaderError
+from heatmaps.ingest.formats.reader import ReaderError
 from mechanisms.space.grid import Region
 
 NONE, ONE_PERCENT = Fraction(0), Fraction(1, 100)
@@ -46,32 +46,22 @@ def test_it_keeps_what_is_in_the_region(write):
     assert nowhere.persons.size == nowhere.lat.size == nowhere.lon.size == 0
 
 
-def test_it_reads_times_where_they_are_needed(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("user,time,lat,lon\nanna,1970-01-01T00:00:07Z,1,2\nbob,,3,4\nanna,1970-01-02,1,2\n")
-    assert read_points([path], max_rejected_share=NONE).times is None
-    points = read_points([path], max_rejected_share=NONE, with_times=True)
-    assert points.times.tolist() == [7, NO_TIME, 86_400]
-    inside = read_points([path], max_rejected_share=NONE, region=Region(2, 1, 3, 2), with_times=True)
-    assert inside.times.tolist() == [7, 86_400]
-
-
 def test_it_leaves_few_bad_rows_out_and_names_the_first(write):
     path = write("a.csv", "anna,91,2", *["bob,1,2"] * 500, "x,y,z", ",1,2", "anna,1,999")
     points = read_points([path], max_rejected_share=ONE_PERCENT)
-    assert (points.rejected, points.persons.size) == (4, 500)
-    assert points.first_rejections == (
+    assert (points.left_out.rejected, points.persons.size) == (4, 500)
+    assert points.left_out.first == [
         "a.csv, line 2: lat is outside -90..90",
         "a.csv, line 503: lat is not a decimal number",
         "a.csv, line 504: user is missing",
-    )
+    ]
 
 
 def test_it_names_three_bad_rows_at_most(write):
     paths = [write(f"{name}.csv", "anna,1,2", "anna,91,2", "anna,92,2") for name in "ab"]
     points = read_points(paths, max_rejected_share=Fraction(1))
-    assert points.rejected == 4
-    assert [shown.partition(":")[0] for shown in points.first_rejections] == [
+    assert points.left_out.rejected == 4
+    assert [shown.partition(":")[0] for shown in points.left_out.first] == [
         "a.csv, line 3", "a.csv, line 4", "b.csv, line 3",
     ]  # fmt: skip
 
@@ -79,7 +69,7 @@ def test_it_names_three_bad_rows_at_most(write):
 def test_it_refuses_too_many_bad_rows_over_all_files(write):
     bad = write("bad.csv", *["anna,91,2"] * 2)
     good = write("good.csv", *["bob,1,2"] * 198)
-    assert read_points([bad, good], max_rejected_share=ONE_PERCENT).rejected == 2
+    assert read_points([bad, good], max_rejected_share=ONE_PERCENT).left_out.rejected == 2
     with pytest.raises(ReaderError, match=r"2 of 199 rows .* 1 % .*bad\.csv, line 2: lat is out") as caught:
         read_points([bad, write("less.csv", *["bob,1,2"] * 197)], max_rejected_share=ONE_PERCENT)
     assert caught.value.code == "too_many_rejected"
