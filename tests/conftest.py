@@ -15,13 +15,13 @@ from heatmaps.ingest.formats import child_process
 from heatmaps.migrations.tables_of_2026 import checked_events
 from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
-from heatmaps.migrations.tables_of_2026.held_rows import HELD
+from heatmaps.migrations.tables_of_2026.held_rows import EXTENTS, HELD
 from tests import distribution, migrated
 from tests.browser.chromium import Chromium
 from tests.services.programs import Postgres, Redis, found_or_skip
 
 FILLED_BY_MIGRATE = {"auth_permission", "django_content_type", "django_migrations"}
-APPEND_ONLY = (EVENTS, READS, ELECTIONS, *FROZEN, *HELD)
+APPEND_ONLY = (EVENTS, READS, ELECTIONS, *FROZEN, *HELD, EXTENTS)
 
 # A busy machine is no fault, and what passed once passes again.
 settings.register_profile("tests", deadline=None, derandomize=True)

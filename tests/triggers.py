@@ -4,11 +4,11 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from heatmaps.migrations.tables_of_2026.held_rows import HELD
+from heatmaps.migrations.tables_of_2026.held_rows import EXTENTS, HELD
 
 
 @contextmanager
-def disabled(tables=HELD):
+def disabled(tables=(*HELD, EXTENTS)):
     """No row of these tables is held until the block ends."""
     _run(statement for table in tables for statement in table.dropping(connection.vendor))
     try:

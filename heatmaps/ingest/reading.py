@@ -66,14 +66,14 @@ class _Prepared:
 class _Preparation:
     """Turns names and degrees into hashes and cells."""
 
-    hasher: keys.PersonHasher
+    persons: keys.KnownPersons
     region: Region
     keep_outside: bool
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
         return cls(
-            hasher=keys.PersonHasher.of(dataset),
+            persons=keys.KnownPersons(keys.PersonHasher.of(dataset)),
             region=region_of(dataset),
             # REPLACE: a record is everything a person did; its points outside count at the border.
             keep_outside=dataset.relation == RelationChoice.REPLACE,
@@ -83,7 +83,7 @@ class _Preparation:
         inside = self.region.contains(batch.lat, batch.lon)
         is_kept = np.ones_like(inside) if self.keep_outside else inside
         stored = Block(
-            persons=self.hasher.hashes(batch.names)[batch.numbers[is_kept]],
+            persons=self.persons.hashes(batch.names)[batch.numbers[is_kept]],
             cells=self.region.morton(batch.lat[is_kept], batch.lon[is_kept]),
             times=batch.times[is_kept],
             outside=~inside[is_kept],

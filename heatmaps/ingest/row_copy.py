@@ -9,11 +9,12 @@ from uuid import UUID
 
 import numpy as np
 from django.db import connection
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.reader import NO_TIME
-from heatmaps.models import CheckIn, PackedCheckIns, Upload
+from heatmaps.models import CheckIn, Extent, PackedCheckIns
+from heatmaps.models.check_in import of_uploads
 from heatmaps.pseudonyms.person_hashes import PERSON, Persons
 
 DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
@@ -30,41 +31,66 @@ class Block:
 
 
 def insert(upload_id: UUID, block: Block) -> None:
-    """Writes a block under an upload, in the caller's transaction."""
+    """Writes a block under an upload, in the caller's transaction.
+
+    That holds SQLite's one lock for writing. On PostgreSQL keys only grow, and others may write meanwhile:
+    what they wrote is at worst between the keys of the extent, too.
+    """
+    if not block.cells.size:
+        return
+    before = _last_key()
+    extent = Extent.objects.filter(upload=upload_id, last=before).first()
+    if extent is None:
+        extent = Extent.objects.create(upload_id=upload_id, first=before + 1, last=before + block.cells.size)
     if connection.vendor == "postgresql":
-        _copy(upload_id, block)
+        _copy(extent.pk, block)
     else:
-        _execute_many(upload_id, block)
+        _execute_many(extent.pk, block)
+    Extent.objects.filter(pk=extent.pk).update(last=_last_key())
 
 
 def delete_some(upload_id: UUID) -> int:
     """Deletes up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
     PackedCheckIns.objects.filter(upload=upload_id).delete()
-    row_ids = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
+    row_ids = CheckIn.objects.filter(of_uploads([upload_id])).order_by("pk").values("pk")[:DELETE_ROWS]
     count, _ = CheckIn.objects.filter(pk__in=row_ids).delete()
+    if count < DELETE_ROWS:
+        Extent.objects.filter(upload=upload_id).delete()
     return count
 
 
 def without_upload() -> int:
     """Counts check-ins that belong to no upload: none, unless somebody wrote into the database by hand."""
-    uploads = Upload.objects.filter(pk=OuterRef("upload_id"))
-    return CheckIn.objects.filter(~Exists(uploads)).count()
+    extents = Extent.objects.filter(
+        pk=OuterRef("extent"), first__lte=OuterRef("pk"), last__gte=OuterRef("pk")
+    )
+    return CheckIn.objects.filter(~Exists(extents)).count()
+
+
+def _last_key() -> int:
+    return CheckIn.objects.aggregate(last=Max("pk"))["last"] or 0
 
 
 _TABLE = CheckIn._meta.db_table
-_COLUMNS = "upload_id, person, person_rest, cell, time, outside"
-_INSERT = f"INSERT INTO {_TABLE} ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608  # constants only
+_COLUMNS = "person, person_rest, cell, time, extent_id, outside"
+_FIELDS: Final = 5  # of a row that differ from those of other rows
+# A statement of SQLite's costs several times what a row does.
+_ROWS_A_STATEMENT: Final = 100
 
 
-def _execute_many(upload_id: UUID, block: Block) -> None:
-    upload = CheckIn._meta.get_field("upload").get_db_prep_value(upload_id, connection)
-    times: list[int | None] = block.times.tolist()
-    for index in np.flatnonzero(block.times == NO_TIME).tolist():
-        times[index] = None
-    persons = (block.persons[name].tolist() for name in PERSON.names or ())
-    columns = ([upload] * len(times), *persons, block.cells.tolist(), times)
+def _execute_many(extent: int, block: Block) -> None:
+    persons = (block.persons[name] for name in PERSON.names or ())
+    rows = np.column_stack((*persons, block.cells, block.times, block.outside))
+    whole = len(rows) - len(rows) % _ROWS_A_STATEMENT
     with connection.cursor() as cursor:
-        cursor.executemany(_INSERT, list(zip(*columns, block.outside.tolist(), strict=True)))
+        for part, size in ((rows[:whole], _ROWS_A_STATEMENT), (rows[whole:], len(rows) - whole)):
+            if part.size:
+                cursor.executemany(_insert(extent, size), part.reshape(-1, size * _FIELDS).tolist())
+
+
+def _insert(extent: int, size: int) -> str:
+    row = f"(%s, %s, %s, nullif(%s, {NO_TIME}), {extent}, %s)"
+    return f"INSERT INTO {_TABLE} ({_COLUMNS}) VALUES {', '.join([row] * size)}"  # noqa: S608  # integers
 
 
 # PostgreSQL's binary COPY format: a row is its number of fields, then each field's length in bytes and its
@@ -73,8 +99,6 @@ _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 _ROW = [
     ("fields", ">i2"),
-    ("upload_bytes", ">i4"),
-    ("upload", "V16"),
     ("person_bytes", ">i4"),
     ("person", ">i8"),
     ("rest_bytes", ">i4"),
@@ -84,10 +108,10 @@ _ROW = [
     ("time_bytes", ">i4"),
 ]
 _TIME = [("time", ">i8")]
-_OUTSIDE = [("outside_bytes", ">i4"), ("outside", "u1")]
+_REST = [("extent_bytes", ">i4"), ("extent", ">i4"), ("outside_bytes", ">i4"), ("outside", "u1")]
 
 
-def _copy(upload_id: UUID, block: Block) -> None:
+def _copy(extent: int, block: Block) -> None:
     has_time = block.times != NO_TIME
     # The cursor is psycopg's own below Django's wrapper; COPY takes no parameters.
     with (
@@ -95,19 +119,16 @@ def _copy(upload_id: UUID, block: Block) -> None:
         cursor.copy(f"COPY {_TABLE} ({_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy,
     ):
         copy.write(_HEADER)
-        copy.write(_binary(upload_id, block, has_time))
-        copy.write(_binary(upload_id, block, ~has_time))
+        copy.write(_binary(extent, block, has_time))
+        copy.write(_binary(extent, block, ~has_time))
         copy.write(_TRAILER)
 
 
-def _binary(upload_id: UUID, block: Block, selection: NDArray[np.bool_]) -> bytes:
+def _binary(extent: int, block: Block, selection: NDArray[np.bool_]) -> bytes:
     """Packs the selected rows, of which either all or none have a time: rows of one width."""
     has_time = bool((block.times[selection] != NO_TIME).all())
-    rows: NDArray[Any] = np.zeros(
-        int(selection.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE)
-    )
+    rows: NDArray[Any] = np.zeros(int(selection.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _REST))
     rows["fields"] = 6
-    rows["upload_bytes"], rows["upload"] = 16, np.void(upload_id.bytes)
     persons = block.persons[selection]
     rows["person_bytes"], rows["person"] = 8, persons["person"]
     rows["rest_bytes"], rows["rest"] = 8, persons["person_rest"]
@@ -115,5 +136,6 @@ def _binary(upload_id: UUID, block: Block, selection: NDArray[np.bool_]) -> byte
     rows["time_bytes"] = 8 if has_time else -1
     if has_time:
         rows["time"] = block.times[selection]
+    rows["extent_bytes"], rows["extent"] = 4, extent
     rows["outside_bytes"], rows["outside"] = 1, block.outside[selection]
     return rows.tobytes()

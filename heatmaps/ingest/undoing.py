@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from heatmaps.ingest import row_copy
 from heatmaps.ingest.errors import UploadError
-from heatmaps.models import CheckIn, Upload, UploadState
+from heatmaps.models import Extent, Upload, UploadState
 
 
 def withdraw(upload: Upload) -> None:
@@ -44,7 +44,7 @@ def delete_rows(upload_id: UUID) -> bool:
 
 def unfinished() -> list[UUID]:
     """Returns uploads that are to lose all rows and still have some."""
-    some_row = Exists(CheckIn.objects.filter(upload=OuterRef("pk")))
+    some_row = Exists(Extent.objects.filter(upload=OuterRef("pk")))
     return list(_gone().filter(some_row).values_list("pk", flat=True))
 
 

@@ -98,6 +98,7 @@ WEB: Final[Tables] = {
     "heatmaps_round": EVERYTHING,
     # Datasets and what is in them.
     "heatmaps_checkin": NOTHING,
+    "heatmaps_extent": NOTHING,
     "heatmaps_collection": EVERYTHING,
     "heatmaps_dataset": (
         *APPEND,
@@ -167,6 +168,7 @@ WORKER: Final[Tables] = {
     "heatmaps_restoration": READ,
     "heatmaps_round": EVERYTHING,
     "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_extent": ("SELECT", "INSERT", "DELETE", ColumnRights("UPDATE", ("last",))),
     "heatmaps_collection": EVERYTHING,
     "heatmaps_dataversion": (*APPEND, ColumnRights("UPDATE", ("is_cleared",))),
     "heatmaps_districtfile": EVERYTHING,
@@ -195,6 +197,7 @@ CLOCK: Final[Tables] = {
     "heatmaps_restoration": NOTHING,
     "heatmaps_round": READ,
     "heatmaps_checkin": NOTHING,
+    "heatmaps_extent": NOTHING,
     "heatmaps_collection": READ,
     "heatmaps_dataversion": APPEND,
     "heatmaps_districtfile": NOTHING,

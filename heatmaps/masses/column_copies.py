@@ -15,6 +15,7 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -22,6 +23,7 @@ from django.utils import timezone
 from heatmaps.broker import queue
 from heatmaps.masses.packed_columns import NO_TIME, packed
 from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Upload, UploadState
+from heatmaps.models.check_in import of_uploads
 from heatmaps.models.packed import SLOTS
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.pseudonyms.person_hashes import WITHOUT_SIGN, persons_of
@@ -107,7 +109,7 @@ def try_again(person: Person, upload: Upload) -> None:
 _ROW: Final = np.dtype(
     [("person", ">i8"), ("rest", ">i8"), ("cell", ">i8"), ("time", ">i8"), ("outside", "?")]
 )
-_CHECKINS: Final = CheckIn._meta.db_table
+_COLUMNS: Final = ("person", "person_rest", "cell", "time", "outside")
 _TABLE: Final = PackedCheckIns._meta.db_table
 # One value a slot, as in `heatmaps.masses.postgresql`; the server sorts rows by slot, on disk if they are
 # many.
@@ -118,7 +120,7 @@ _GATHERED: Final = f"""
     FROM (
         SELECT (person & {WITHOUT_SIGN}) %% {SLOTS} AS slot, person, person_rest, cell,
             coalesce(time, {NO_TIME}) AS time, outside
-        FROM {_CHECKINS} WHERE upload_id = %s
+        FROM ({{}}) AS rows_of_upload
     ) AS checkins
     GROUP BY slot ORDER BY slot
 """  # noqa: S608  # constants
@@ -182,6 +184,11 @@ def _slots(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
 
 
 def _gathered(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
+    checkins = CheckIn.objects.filter(of_uploads([upload_id])).values(*_COLUMNS)
+    try:
+        rows, parameters = checkins.query.sql_with_params()
+    except EmptyResultSet:  # all of them were deleted meanwhile
+        return
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_hashagg TO off")  # it would hold every slot in memory
     with (
@@ -189,7 +196,7 @@ def _gathered(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
         psycopg.ServerCursor(connection.connection, "checkins_to_pack", withhold=False) as cursor,
     ):
         cursor.itersize = 1  # value in memory at once
-        yield from cursor.execute(_GATHERED, (upload_id,), binary=True)
+        yield from cursor.execute(_GATHERED.format(rows), parameters, binary=True)
 
 
 def _store(upload_id: UUID, slot: int, content: bytes) -> None:

@@ -1,6 +1,7 @@
 """Tables, one file a subject."""
 
 from heatmaps.models.administrator_read import AdministratorRead
+from heatmaps.models.check_in import CheckIn, Extent
 from heatmaps.models.collection import Collection, Round
 from heatmaps.models.dataset import (
     Dataset,
@@ -39,7 +40,7 @@ from heatmaps.models.release import (
 )
 from heatmaps.models.source import SourceReading, SourceState, SourceSurvey, SurveyState
 from heatmaps.models.token import ApiToken, Scope
-from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppression, Upload, UploadState
+from heatmaps.models.upload import OPT_OUT_STATES, Enrolment, Suppression, Upload, UploadState
 
 __all__ = [
     "OPT_OUT_STATES",
@@ -62,6 +63,7 @@ __all__ = [
     "Election",
     "Enrolment",
     "Event",
+    "Extent",
     "GuideFile",
     "Heartbeat",
     "HoldCause",

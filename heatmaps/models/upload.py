@@ -1,4 +1,4 @@
-"""Keeps uploads and the check-ins they carry."""
+"""Keeps uploads, and who is enrolled or opted out."""
 
 import uuid
 from typing import Any
@@ -76,27 +76,6 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return f"upload {self.id}"
-
-
-class CheckIn(models.Model):
-    """Holds one check-in: who (keyed hash), where (62-bit Morton code in the region), when (epoch seconds).
-
-    Written with COPY or prepared batches and read by aggregation in the database, never row by row.
-    """
-
-    # Without a constraint, which would be checked row by row (a COPY takes twice as long). Every block is
-    # written in a transaction that renews the lease of its upload, an UPDATE that must hit the row, and no
-    # upload's row is ever deleted. Rows without one would be read by nothing; `verify-ledger` finds them.
-    upload = models.ForeignKey(Upload, models.CASCADE, related_name="checkins", db_constraint=False)
-    person = models.BigIntegerField()
-    person_rest = models.BigIntegerField(default=0, db_default=0)  # of the hash; 0 where it has 63 bits
-    cell = models.BigIntegerField()
-    time = models.BigIntegerField(null=True)
-    # REPLACE datasets keep points outside the region, clamped to its border.
-    outside = models.BooleanField(default=False)
-
-    def __str__(self) -> str:
-        return f"check-in {self.pk}"
 
 
 class Enrolment(models.Model):

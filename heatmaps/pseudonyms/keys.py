@@ -22,6 +22,7 @@ from heatmaps.pseudonyms.person_hashes import NARROW_BITS, PERSON, Persons
 from heatmaps.spool import sync_folder
 
 KEY_BYTES: Final = 32
+MOST_KNOWN: Final = 200_000  # names of a file and their hashes in memory, some 150 bytes each
 
 # What a digest is for goes in as BLAKE2's `person` field, so that one key serves them all apart.
 _FINGERPRINT: Final = b"hm-fingerprint"
@@ -120,6 +121,28 @@ class PersonHasher:
             hashes["person"] = np.frombuffer(digests, ">u8") >> 1
             return hashes
         return np.frombuffer(digests, [(name, ">i8") for name in PERSON.names or ()]).astype(PERSON)
+
+
+class KnownPersons:
+    """Hashes the names of a file batch by batch, and most of them once: in how many batches they ever are."""
+
+    def __init__(self, hasher: PersonHasher) -> None:
+        self._hasher = hasher
+        self._places: dict[str, int] = {}
+        self._hashes = np.empty(0, PERSON)
+
+    def hashes(self, users: list[str]) -> Persons:
+        """Returns hashes, `(k,)`, as `PersonHasher.hashes`."""
+        new = [user for user in users if user not in self._places]
+        if len(self._places) + len(new) > MOST_KNOWN:
+            self._places, self._hashes, new = {}, np.empty(0, PERSON), users
+        if new:
+            distinct = list(dict.fromkeys(new))
+            self._places |= zip(
+                distinct, range(len(self._places), len(self._places) + len(distinct)), strict=True
+            )
+            self._hashes = np.concatenate((self._hashes, self._hasher.hashes(distinct)))
+        return self._hashes[np.fromiter(map(self._places.__getitem__, users), np.intp, len(users))]
 
 
 def content_hasher(key: bytes) -> blake2b:

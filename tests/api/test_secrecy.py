@@ -4,10 +4,12 @@ import re
 
 import pytest
 
+from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ledger import transitions
-from heatmaps.models import CheckIn, Release, Upload
+from heatmaps.models import Release, Upload
 from tests.services import draws
 from tests.services.draws import carry_out
+from tests.services.seed import store
 
 SLUGS = ("north", "south")  # of one length
 MOMENT = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -33,7 +35,7 @@ def twins(make_dataset, people):
             rows_accepted=rows,
             content_digest=state,
         )
-        CheckIn.objects.bulk_create(CheckIn(upload=upload, person=at, cell=at**3) for at in range(rows))
+        store(upload, [(at, at**3, NO_TIME) for at in range(rows)])
     return made
 
 

@@ -190,7 +190,7 @@ def test_it_takes_an_upload_back_until_a_version_includes_it(api, dataset, work)
     assert (ready["rows_accepted"], undone.json()["state"]) == (20, "undone")
     assert "undo" not in undone.json()["links"]
     assert (again.status_code, again.json()["code"]) == (409, "not_undoable")
-    assert not CheckIn.objects.filter(upload=ready["id"]).exists()
+    assert not CheckIn.objects.filter(extent__upload=ready["id"]).exists()
 
 
 @pytest.mark.parametrize(
@@ -252,4 +252,4 @@ def test_it_takes_several_files_into_one_version(api, dataset, work):
     assert [(row["file_name"], row["code"]) for row in told["refused"]] == [("2.csv", "duplicate_upload")]
     taken = Upload.objects.filter(pk__in=[row["id"] for row in told["results"]])
     assert {row.version.number for row in taken} == {2}
-    assert CheckIn.objects.filter(upload__in=taken).values("person").distinct().count() == 2
+    assert CheckIn.objects.filter(extent__upload__in=taken).values("person").distinct().count() == 2

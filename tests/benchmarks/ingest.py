@@ -73,8 +73,7 @@ def bare_insert(upload: Upload) -> tuple[str, Callable[[], object]]:
     if connection.vendor == "postgresql":
         block = block_of(stored)
         return "bare COPY", lambda: copy_bare(upload, block)
-    values = [(upload.pk.hex, *row) for row in stored]
-    return "bare executemany", lambda: execute_bare(values)
+    return "bare executemany", lambda: execute_bare(stored)
 
 
 def own_cpu() -> float:
@@ -137,7 +136,7 @@ def new_dataset(steward: User) -> Dataset:
 
 
 def stored_rows(upload: Upload) -> list[tuple[int, int, int, int | None, bool]]:
-    rows = CheckIn.objects.filter(upload=upload).order_by("pk")
+    rows = CheckIn.objects.filter(extent__upload=upload).order_by("pk")
     return list(rows.values_list("person", "person_rest", "cell", "time", "outside"))
 
 

@@ -27,6 +27,7 @@ from heatmaps.ingest import row_copy, uploads  # noqa: E402
 from heatmaps.ingest.versions.advance import next_version  # noqa: E402
 from heatmaps.masses import column_copies, packed_columns, selection  # noqa: E402
 from heatmaps.models import (  # noqa: E402
+    CheckIn,
     Dataset,
     Drawing,
     DrawingState,
@@ -120,7 +121,9 @@ def hashed(person):
 def bare_seconds(upload):
     """Of an upload that nothing reads."""
     columns = ("person", "person_rest", "cell", "time", "outside")
-    found = list(upload.checkins.order_by("pk").values_list(*columns)[:BARE_ROWS])
+    found = list(
+        CheckIn.objects.filter(extent__upload=upload).order_by("pk").values_list(*columns)[:BARE_ROWS]
+    )
     spare = Upload.objects.get(pk=upload.pk)
     spare.pk, spare.state, spare.version, spare.content_digest = None, UploadState.UNDONE, None, "spare"
     spare.save(force_insert=True)

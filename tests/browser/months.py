@@ -15,7 +15,7 @@ import numpy as np  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 
 from heatmaps.ingest.versions.advance import next_version  # noqa: E402
-from heatmaps.models import CheckIn, Upload, UploadState  # noqa: E402
+from heatmaps.models import Upload, UploadState  # noqa: E402
 from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
 from heatmaps.releases.lifecycle import ReleaseRequest  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, morton_encode  # noqa: E402
@@ -53,9 +53,9 @@ def add_crowds(dataset):
             places = shares * 2**FINEST_LEVEL
             for column, line in places.astype(np.int64).tolist():
                 cell = int(morton_encode(column, line, FINEST_LEVEL))
-                rows.append(CheckIn(upload=upload, person=person, cell=cell, time=moment))
+                rows.append((person, cell, moment))
                 person += 1
-    CheckIn.objects.bulk_create(rows)
+    seed.store(upload, rows)
     next_version(dataset, actor=dataset.created_by)
 
 

@@ -168,4 +168,4 @@ def test_an_upload_is_read_with_its_columns_and_zone(dataset, upload):
     options = Options.parse(columns=CHOICE, time_zone="Asia/Kolkata")
     row = upload(dataset, csv().replace("Z", ""), options=options)
     assert row.state == UploadState.READY
-    assert row.checkins.get().time == NOON + 12 * 60
+    assert row.extents.get().checkins.get().time == NOON + 12 * 60

@@ -86,7 +86,7 @@ def test_the_sweep_goes_on_where_a_worker_died(dataset, upload, undo, sent, monk
 def test_it_deletes_rows_of_no_other_upload(dataset, upload, undo):
     kept = upload(dataset, ROWS[:7], advance=False)
     uploads.run(undo(upload(dataset, ROWS, advance=False)).pk)
-    assert {row.upload_id for row in CheckIn.objects.all()} == {kept.pk}
+    assert {row.extent.upload_id for row in CheckIn.objects.all()} == {kept.pk}
     assert CheckIn.objects.count() == 7
 
 

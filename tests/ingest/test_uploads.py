@@ -2,7 +2,6 @@
 
 import re
 import stat
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -279,8 +278,11 @@ def test_check_ins_of_no_upload_are_read_by_nothing_and_found(dataset, upload, s
     version = upload(dataset, ROWS).version
     before = masses.read(dataset, version, level=4, unit=2**20)
     assert rows.without_upload() == 0
-    CheckIn.objects.create(upload_id=uuid4(), person=1, cell=1)
-    assert rows.without_upload() == 1
+    [extent] = version.uploads.get().extents.all()
+    # Of nobody, and of somebody but not where that one's are.
+    CheckIn.objects.create(extent_id=extent.pk + 1, person=1, cell=1)
+    CheckIn.objects.create(extent=extent, person=1, cell=1)
+    assert rows.without_upload() == 2
     after = masses.read(dataset, version, level=4, unit=2**20)
     assert after.masses.tolist() == before.masses.tolist()
     with pytest.raises(CommandError, match="belong to no upload"):

@@ -209,7 +209,7 @@ def test_an_undone_upload_has_no_copy(dataset, upload, steward):
     assert packs(ready) == SLOTS
     uploads.undo(steward, ready)
     uploads.run(ready.pk)
-    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert not CheckIn.objects.filter(extent__upload=ready).exists()
     assert packs(ready) == 0
     column_copies.pack(ready.pk)
     assert packs(ready) == 0
@@ -224,7 +224,7 @@ def test_an_upload_that_is_undone_meanwhile_gets_none(dataset, upload, steward, 
 
     meanwhile(monkeypatch, lambda: elsewhere(undo))
     column_copies.pack(ready.pk)
-    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert not CheckIn.objects.filter(extent__upload=ready).exists()
     assert packs(ready) == 0
 
 
@@ -235,7 +235,7 @@ def test_rows_that_expire_take_the_copy_along(make_dataset, upload, steward):
     later(ready, steward)
     assert read(ready) == {}  # from the rows: not all that is stored counts
     deletion.delete_rows(keeps.pk)
-    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert not CheckIn.objects.filter(extent__upload=ready).exists()
     assert packs(ready) == 0
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from heatmaps.admin import site
 from heatmaps.ingest import opt_outs
 from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
-from heatmaps.migrations.tables_of_2026.held_rows import HELD
+from heatmaps.migrations.tables_of_2026.held_rows import EXTENTS, HELD
 from heatmaps.models import (
     ApiToken,
     CheckIn,
@@ -186,7 +186,7 @@ def change_what_is_hidden(release):
     upload = dataset.uploads.get()
     CheckIn.objects.create(upload=upload, person=1, cell=1)
     Enrolment.objects.create(dataset=dataset, person=2)
-    with disabled((*FROZEN, *HELD)):
+    with disabled((*FROZEN, *HELD, EXTENTS)):
         Release.objects.update(finished_at=None)
         Result.objects.update(content=b"unmistakable")
         Upload.objects.update(rows_accepted=1_234_567, file_name="unmistakable.csv", failure="unmistakable")

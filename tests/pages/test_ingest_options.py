@@ -107,7 +107,7 @@ def test_a_steward_undoes_an_upload_until_a_version_includes_it(client_of, uploa
     assert waiting.state == UploadState.UNDONE
     assert "undone" in page(client_of, dataset)
     uploads.run(waiting.pk)
-    assert not CheckIn.objects.filter(upload=waiting).exists()
+    assert not CheckIn.objects.filter(extent__upload=waiting).exists()
 
 
 def test_it_says_why_an_upload_stays(client_of, upload):

@@ -202,7 +202,7 @@ def test_several_files_become_available_together_with_the_last_of_them(send_all,
     assert {row.version.number for row in Upload.objects.filter(batch=first.batch)} == {2}
     assert dataset.versions.count() == 2
     # ann is in both files and one person.
-    assert CheckIn.objects.filter(upload__batch=first.batch).values("person").distinct().count() == 3
+    assert CheckIn.objects.filter(extent__upload__batch=first.batch).values("person").distinct().count() == 3
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

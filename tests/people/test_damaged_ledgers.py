@@ -8,6 +8,7 @@ from django.db import connection
 from django.urls import reverse
 
 from heatmaps.ingest import row_copy, undoing, uploads
+from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import LedgerClosed, LedgerDamaged
 from heatmaps.ledger.verification import verify
@@ -164,7 +165,7 @@ def assert_nothing_is_left(dataset):
     """Once workers have carried out what the sweep sends."""
     for upload in undoing.unfinished():
         uploads.run(upload)
-    assert not CheckIn.objects.filter(upload__dataset=dataset).exists()
+    assert not CheckIn.objects.filter(extent__upload__dataset=dataset).exists()
     assert not PackedCheckIns.objects.filter(upload__dataset=dataset).exists()
 
 
@@ -183,10 +184,10 @@ def test_check_ins_go_whether_or_not_a_version_has_them(dataset, make_dataset, p
         content_digest="waiting",
         rows_accepted=1,
     )
-    CheckIn.objects.create(upload=waiting, person=1, cell=1)
+    seed.store(waiting, [(1, 1, NO_TIME)])
     other = make_dataset("other")
     seed.add_checkins(other)
-    kept = CheckIn.objects.filter(upload__dataset=other).count()
+    kept = CheckIn.objects.filter(extent__upload__dataset=other).count()
     assert undoing.unfinished() == []
 
     poison(dataset)
@@ -199,4 +200,4 @@ def test_check_ins_go_whether_or_not_a_version_has_them(dataset, make_dataset, p
         row.refresh_from_db()
     assert (included.state, included.version.number, included.rows_expired) == ("ready", 1, 120)
     assert (waiting.state, waiting.rows_accepted, waiting.rows_expired) == ("undone", 0, 0)
-    assert CheckIn.objects.filter(upload__dataset=other).count() == kept
+    assert CheckIn.objects.filter(extent__upload__dataset=other).count() == kept

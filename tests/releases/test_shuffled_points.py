@@ -132,7 +132,7 @@ def test_persons_that_never_came_change_nothing_that_can_be_seen(analyst, make_d
     for slug, missing in (("full", 50), ("empty", 1)):
         dataset = make_dataset(slug, Relation.REPLACE, radius_m=50_000, limits=LIMITS)
         seed.add_checkins(dataset)
-        CheckIn.objects.filter(upload__dataset=dataset, person__gte=missing).delete()
+        CheckIn.objects.filter(extent__upload__dataset=dataset, person__gte=missing).delete()
         release = lifecycle.request_release(analyst, dataset, ask_point())
         carry_out(release.pk)
         release.refresh_from_db()
@@ -164,9 +164,11 @@ def test_two_neighbouring_datasets_are_told_apart_no_better_than_promised(make_d
         limits = LIMITS | {"delta": "0.001"}
         dataset = make_dataset(slug, Relation.REPLACE, radius_m=100_000, persons=10, limits=limits)
         seed.add_checkins(dataset)
-        CheckIn.objects.filter(upload__dataset=dataset).exclude(person=0).delete()
+        CheckIn.objects.filter(extent__upload__dataset=dataset).exclude(person=0).delete()
         with disabled():
-            CheckIn.objects.filter(upload__dataset=dataset).update(cell=int(SQUARE.morton([0.5], [lon])[0]))
+            CheckIn.objects.filter(extent__upload__dataset=dataset).update(
+                cell=int(SQUARE.morton([0.5], [lon])[0])
+            )
         plan = Plan.of(dataset, ask_point(epsilon="2", delta="0.001", parameters={"cell_m": "5000"}))
         promised.add(plan.guarantee)
         means = readings.masses.read_means(dataset, latest_version(dataset), enrolled=10)

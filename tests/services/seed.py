@@ -14,8 +14,12 @@ from heatmaps.collections import rounds
 from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
 from heatmaps.districts import geojson
+from heatmaps.ingest import row_copy
+from heatmaps.ingest.formats.reader import NO_TIME
+from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.versions.advance import next_version
-from heatmaps.models import CheckIn, DistrictFile, GuideFile, Upload, UploadState
+from heatmaps.models import DistrictFile, GuideFile, Upload, UploadState
+from heatmaps.pseudonyms.person_hashes import persons_of
 from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from mechanisms.guarantee import Relation
 from mechanisms.guide import Guide
@@ -96,9 +100,20 @@ def add_checkins(dataset, seed=1, codes=2**62):
         content_digest=uuid4().hex,
     )
     cells = np.random.default_rng(seed).integers(0, codes, 3 * PERSONS).tolist()
-    rows = [CheckIn(upload=upload, person=at // 3, cell=cell) for at, cell in enumerate(cells)]
-    CheckIn.objects.bulk_create(rows)
+    store(upload, [(at // 3, cell, NO_TIME) for at, cell in enumerate(cells)])
     return next_version(dataset, actor=dataset.created_by)
+
+
+def store(upload, rows):
+    """Check-ins of an upload without a file: (person's number, cell, epoch seconds or `NO_TIME`) each."""
+    persons, cells, times = np.array(rows, np.int64).reshape(-1, 3).T
+    block = Block(
+        persons=persons_of(persons, np.zeros_like(persons)),
+        cells=cells,
+        times=times,
+        outside=np.zeros(cells.size, np.bool_),
+    )
+    row_copy.insert(upload.pk, block)
 
 
 def store_districts(person, dataset, file_id=None, title="Boroughs", **named):

@@ -56,6 +56,7 @@ RIGHTS = {
     "heatmaps_heartbeat": (READ, EVERYTHING),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
+    "heatmaps_extent": (NOTHING, NO_CHANGE),
     "heatmaps_ledger": (APPEND, READ),
     "heatmaps_membership": (EVERYTHING, READ),
     "heatmaps_invitation": (EVERYTHING, NOTHING),

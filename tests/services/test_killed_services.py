@@ -137,7 +137,7 @@ def visible_uploads_are_whole():
     """Of our files, a ready one has all its rows, whatever happens to the others meanwhile."""
     ready = Upload.objects.filter(dataset__slug=FILLED, state="ready").exclude(file_name="checkins.csv")
     return all(
-        (upload.rows_accepted, CheckIn.objects.filter(upload=upload).count()) == (ROWS, ROWS)
+        (upload.rows_accepted, CheckIn.objects.filter(extent__upload=upload).count()) == (ROWS, ROWS)
         and upload.version is not None
         for upload in ready
     )

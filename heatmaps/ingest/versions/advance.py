@@ -21,6 +21,7 @@ from heatmaps.ledger.events import new_salt
 from heatmaps.ledger.facts import kept_from_fact
 from heatmaps.ledger.transitions import moves
 from heatmaps.models import CheckIn, Dataset, DataVersion, RelationChoice, SourceState, Upload, UploadState
+from heatmaps.models.check_in import of_uploads
 from heatmaps.numbers import count, moment
 
 COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
@@ -166,7 +167,7 @@ def _check_persons(upload: Upload, ready_ids: frozenset[UUID]) -> None:
     declared = upload.dataset.persons
     if declared is None:
         return
-    checkins = CheckIn.objects.filter(upload__in=[*ready_ids, upload.pk]).values("person", "person_rest")
+    checkins = CheckIn.objects.filter(of_uploads([*ready_ids, upload.pk])).values("person", "person_rest")
     persons = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
     if persons > declared:
         raise UploadError(

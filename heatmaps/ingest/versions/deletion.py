@@ -87,8 +87,7 @@ def _delete_block(upload: Upload, rows: "QuerySet[CheckIn]") -> None:
 
 def _blocks(rows: "QuerySet[CheckIn]") -> "Iterator[QuerySet[CheckIn]]":
     """Yields parts of the rows by their numbers: looked through once, however many there are."""
-    # A sum, so that the upload's index is used and not the table's whole.
-    ends = rows.annotate(number=F("pk") + 0).aggregate(first=Min("number"), last=Max("number"))
+    ends = rows.aggregate(first=Min("pk"), last=Max("pk"))
     if ends["first"] is not None:
         for first in range(ends["first"], ends["last"] + 1, BLOCK):
             yield rows.filter(pk__gte=first, pk__lt=first + BLOCK)

@@ -97,9 +97,16 @@ STATES = Held(
 # Rows of an upload come and go as a whole, or block by block when they are too old.
 CHECK_INS = Held(table="heatmaps_checkin", is_kept=False)
 PACKED = Held(table="heatmaps_packedcheckins", is_kept=False)
+# Its last key grows with each block; it goes with the last of its check-ins.
+EXTENTS = Held(
+    table="heatmaps_extent",
+    refused=f"""{changed("id", "upload_id", "first")} OR NEW.last < OLD.last""",
+    is_kept=False,
+)
 OPT_OUTS = AppendOnly(
     table="heatmaps_suppression", name="opt_out", rows="opt-outs", unique=("entry", "dataset_id")
 )
+# Of the migration that made them; extents came later.
 HELD = (UPLOADS, VERSIONS, STATES, CHECK_INS, PACKED, OPT_OUTS)
 
 

@@ -59,7 +59,7 @@ def mass_of(*rows):
 def stored(dataset):
     """Rows in storage, deleted as far as they may be."""
     deletion.delete_rows(dataset.pk)
-    return CheckIn.objects.filter(upload__dataset=dataset).count()
+    return CheckIn.objects.filter(extent__upload__dataset=dataset).count()
 
 
 def last_event(dataset):

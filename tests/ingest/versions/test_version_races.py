@@ -90,11 +90,11 @@ def test_an_undo_and_a_version_exclude_each_other(dataset, upload, steward):
         if undone is None:
             assert (row.state, row.version) == (UploadState.UNDONE, None)
             uploads.run(row.pk)
-            assert not CheckIn.objects.filter(upload=row).exists()
+            assert not CheckIn.objects.filter(extent__upload=row).exists()
         else:
             assert isinstance(undone, UploadError)
             assert (row.state, row.version) == (UploadState.READY, version)
-            assert CheckIn.objects.filter(upload=row).count() == 50
+            assert CheckIn.objects.filter(extent__upload=row).count() == 50
         included = Upload.objects.filter(version__number__lte=version.number).count()
         assert persons_in(dataset, version) == 50 * included  # never a part of an upload
     assert verification.verify(dataset).ok
