@@ -18,9 +18,9 @@ def going_back(installation, act, *arguments):
 
 
 @pytest.fixture
-def queued(migrated_sqlite, tmp_path):
+def queued(world, tmp_path):
     """An installation with releases in the queue, none of them drawn."""
-    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made = world.installation(tmp_path)
     made.script("killing", "queue", QUEUED, "city")
     return made
 
@@ -78,13 +78,11 @@ def test_no_copy_of_a_folder_draws_whether_the_first_server_still_runs_or_not(qu
 
 
 @pytest.fixture
-def queued_postgres(migrated_postgres, postgres, tmp_path):
-    template, name = migrated_postgres
-    database = postgres.new_database(name)
-    made = template.copied_to(tmp_path / "state", postgres.url(database))
+def queued_postgres(world, postgres, tmp_path):
+    made = world.installation(tmp_path, "postgresql")
     made.script("killing", "queue", QUEUED, "city")
-    yield made, database
-    postgres.drop(database)
+    yield made, made.database
+    postgres.drop(made.database)  # replicas copy all that the server has
 
 
 @pytest.mark.long
@@ -106,17 +104,15 @@ def test_a_worker_whose_database_is_restored_under_it_draws_nothing_again(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("record", RECORDS)
-def test_a_replica_that_lagged_when_it_took_over_draws_nothing_again(
-    queued_postgres, postgres, tmp_path, record
-):
+def test_a_replica_that_lagged_when_it_took_over_draws_nothing_again(queued_postgres, postgres, tmp_path):
     made, database = queued_postgres
     with postgres.replica() as replica:
         assert_drew_each_once(going_back(made, "draw", "city"))
-        shutil.copytree(made.folder, tmp_path / "other")
-        (tmp_path / "other" / "draws").unlink()
-        other = Installation(folder=tmp_path / "other", database_url=replica.url(database))
-        assert_draws_nothing(with_record(other, made, record))
+        for record in RECORDS:  # each with a database of its own, as the replica had it
+            folder = shutil.copytree(made.folder, tmp_path / f"record {record}")
+            (folder / "draws").unlink()
+            other = Installation(folder=folder, database_url=replica.url(replica.new_database(database)))
+            assert_draws_nothing(with_record(other, made, record))
 
 
 @pytest.mark.long

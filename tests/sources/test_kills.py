@@ -14,10 +14,10 @@ pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.long]
 
 
 @pytest.mark.timeout(1500)
-def test_nothing_is_drawn_or_charged_twice_when_a_part_is_killed():
+def test_nothing_is_drawn_or_charged_twice_when_a_part_is_killed(world):
     for service in (Spark, Redis, Postgres):
         found_or_skip(service)
-    with killed.started(datasets=len(killed.CHOSEN)) as lake:
+    with killed.started(world.installation, datasets=len(killed.CHOSEN)) as lake:
         for number, (victim, step) in enumerate(killed.CHOSEN):
             lake.run(number, victim, step)
         outcomes = lake.outcomes()
