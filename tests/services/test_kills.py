@@ -9,6 +9,7 @@ import pytest
 from tests.services.programs import wait_until
 
 CHARGE = 10**12 // 2
+WAITING = 6  # releases of a server that is killed all the time: a start for each one or two of them
 SERVE = ("-m", "tests.services.killing", "serve")
 # What is left after a restart, by where the process died: state, draws and charge of its release.
 EXPECTED = {
@@ -68,9 +69,9 @@ def queued(installation):
 
 @pytest.mark.long
 def test_it_survives_a_server_that_is_killed_again_and_again(installation):
-    """Kills at random moments while 10 releases wait to be drawn."""
+    """Kills at random moments while releases wait to be drawn."""
     chance = random.Random(7)
-    installation.script("killing", "queue", 10, "city")
+    installation.script("killing", "queue", WAITING, "city")
     kills = 0
     while queued(installation) and kills < 30:
         with installation.serving(program=SERVE) as server:
@@ -80,12 +81,12 @@ def test_it_survives_a_server_that_is_killed_again_and_again(installation):
             kills += 1
     told = installation.script("killing", "report", "city")
     assert kills > 1
-    assert len(told["states"]) == 10
+    assert len(told["states"]) == WAITING
     assert set(told["states"]) <= {"published", "failed"}
     assert max(told["draws"]) == 1
     assert all(
         draws for state, draws in zip(told["states"], told["draws"], strict=True) if state == "published"
     )
     assert told["maps"] == told["states"].count("published") > 0
-    assert told["committed"] == 10 * CHARGE
+    assert told["committed"] == WAITING * CHARGE
     assert told["problem"] == ""
