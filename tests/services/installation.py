@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 
-from tests.services.http import health
+from tests.services.http import is_whole
 from tests.services.programs import free_port, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,17 +121,17 @@ class Installation:
             process.wait(timeout=60)
 
     @contextlib.contextmanager
-    def serving(self, *options, program=SERVE, port=None, is_up=health):
-        """Runs a web server, which answers once this yields the `Server`.
+    def serving(self, *options, program=SERVE, port=None, is_up=is_whole):
+        """Runs a web server, all of whose parts answer once this yields the `Server`.
 
-        options: more words of its command. is_up: of a port, (0, …) as long as nobody answers there.
+        options: more words of its command. is_up: tells of a port whether that is so.
         """
         port = port or free_port()
         with self.running(*program, port, *options) as process:
 
             def answers():
                 assert process.poll() is None, self.output()[-3000:]
-                return is_up(port)[0]
+                return is_up(port)
 
             wait_until(answers, seconds=START_SECONDS, what="the server's answer")
             yield Server(port, process)

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.services.http import get, health
+from tests.services.http import get
 from tests.services.programs import free_port, wait_until
 from tests.services.refused_bodies import Answers, outcomes, post
 
@@ -35,7 +35,6 @@ def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map
     release, session = embedded.script("web", "begin")
     with embedded.serving() as server:
         port, process = server.port, server.process
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="every part's answer")
         said = {metrics(own)}
         page = f"/releases/{release}/state/"
 

@@ -5,9 +5,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.services import timing
-from tests.services.http import health
 from tests.services.installation import SERVE
-from tests.services.programs import wait_until
 
 PAIRS = 32  # of each installation: an area of .85 would be seen in 99 of 100
 MOST = 0.55
@@ -29,9 +27,7 @@ def running(installation, redis=None):
             workers = (*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING")
             for service in (workers, ("manage.py", "clock")):
                 stack.enter_context(installation.running(*service))
-        port = stack.enter_context(installation.serving(program=program)).port
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="every part's answer")
-        yield port
+        yield stack.enter_context(installation.serving(program=program)).port
 
 
 def areas(port, tokens, times):

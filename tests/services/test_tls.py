@@ -74,7 +74,7 @@ def with_certificate(made):
     key.chmod(0o644)
     made.others = {"HAZEMAP_ORIGINS": site.origin, "HAZEMAP_PROXY": "none"}
     options = ("--certificate", certificate, "--key", key)
-    with made.serving(*options, port=port, is_up=lambda _port: [is_healthy(site)]):
+    with made.serving(*options, port=port, is_up=lambda _port: is_healthy(site)):
         assert f"Hazemap is at {site.origin}" in made.output()
         assert f"the private key {key} is open to other accounts" in made.output()
         yield site
