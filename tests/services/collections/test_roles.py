@@ -84,7 +84,9 @@ def seconds_of_a_device(stage):
 @pytest.fixture(scope="module")
 def rounds(stage):
     """Both, with their links handed out, before they open."""
-    planned, seconds = [], LEAST_OPEN_SECONDS + DEVICES * seconds_of_a_device(stage) / PROCESSES
+    # Devices' processes and the browser start while it is open.
+    least_seconds = LEAST_OPEN_SECONDS * stage.pace
+    planned, seconds = [], least_seconds + DEVICES * seconds_of_a_device(stage) / PROCESSES
     for slug, count, request in (("points", DEVICES + 1, POINTS), ("shares", 24, SHARES)):
         # As nobody is called; the same bytes in every text that a program may make of it.
         names = [f"{secrets.token_hex(8)} Zwentibold" for _ in range(count)]
