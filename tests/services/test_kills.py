@@ -9,7 +9,8 @@ import pytest
 from tests.services.programs import wait_until
 
 CHARGE = 10**12 // 2
-WAITING = 6  # releases of a server that is killed all the time: a start for each one or two of them
+# Of a server that is killed again and again: releases, each of which takes a start or two, and kills.
+WAITING, MOST_KILLS = 6, 10
 SERVE = ("-m", "tests.services.killing", "serve")
 # What is left after a restart, by where the process died: state, draws and charge of its release.
 EXPECTED = {
@@ -73,12 +74,15 @@ def test_it_survives_a_server_that_is_killed_again_and_again(installation):
     chance = random.Random(7)
     installation.script("killing", "queue", WAITING, "city")
     kills = 0
-    while queued(installation) and kills < 30:
+    while queued(installation) and kills < MOST_KILLS:
         with installation.serving(program=SERVE) as server:
             time.sleep(chance.uniform(0, 0.6))
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
             kills += 1
+    if queued(installation):
+        with installation.serving(program=SERVE):
+            wait_until(lambda: not queued(installation), seconds=240, what="the end of all")
     told = installation.script("killing", "report", "city")
     assert kills > 1
     assert len(told["states"]) == WAITING
