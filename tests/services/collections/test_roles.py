@@ -65,10 +65,10 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def stage(migrated_sqlite):
+def stage(world):
     accounts.require()
     found_or_skip(Chromium)
-    with staged(migrated_sqlite, account=accounts.three()) as made:
+    with staged(world, account=accounts.three()) as made:
         yield made
 
 
