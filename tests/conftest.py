@@ -19,6 +19,7 @@ from heatmaps.migrations.tables_of_2026.held_rows import EXTENTS, HELD
 from tests import distribution, migrated
 from tests.browser.chromium import Chromium
 from tests.services.programs import Postgres, Redis, found_or_skip
+from tests.services.world import World
 
 FILLED_BY_MIGRATE = {"auth_permission", "django_content_type", "django_migrations"}
 APPEND_ONLY = (EVENTS, READS, ELECTIONS, *FROZEN, *HELD, EXTENTS)
@@ -200,6 +201,12 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, r
 def migrated_postgres(pytestconfig, tmp_path_factory, postgres):
     """The same on PostgreSQL, and the name of its database, which is a template."""
     return migrated.installation_on(postgres, pytestconfig, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def world(request):
+    """Makes installations and deployments for tests of services."""
+    return World(request.getfixturevalue)
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
     sealed = row.message_bytes + round_draws.SEALED_BYTES
     if not 0 <= reports <= (row.invitations or 0):
         raise ParameterError("Hazemap-Reports", reports, f"from 0 to {row.invitations}, the invitations")
-    path, size = _received(blocks, most=reports * row.messages * sealed, sha256=sha256)
+    path, size = _received(round_id, blocks, most=reports * row.messages * sealed, sha256=sha256)
     try:
         if size % sealed:
             raise ParameterError("batch", f"{size} bytes", f"a multiple of {sealed}, a sealed message")
@@ -117,6 +117,11 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
                 batch_sha256=sha256, reports=reports, received_at=timezone.now()
             )
             queue.send(queue.RELEASE, str(round_id))
+    except FileNotFoundError:  # the round ended meanwhile by the same batch, and forgot this one
+        ended = _round(round_id)
+        if ended.reports is None:
+            raise RoundNotOpen("this round has an end already") from None
+        return _same(ended, sha256, reports)
     finally:
         path.unlink(missing_ok=True)
     _log.info("rounds.handed_over", round=round_id)
@@ -139,7 +144,7 @@ def forget(round_id: UUID) -> None:
 
     Messages that this process may not delete are sealed for a key that is gone; the web server deletes them.
     """
-    spool.take_away(batch_path(round_id))
+    _forget_messages(round_id)
     round_keys.destroy(round_id)
 
 
@@ -149,7 +154,7 @@ def forget_ended() -> None:
     A round whose row is missing was never planned: its maker is at work, or died.
     """
     _forget_parts()
-    left = {*round_keys.rounds(), *spool.ids(batch_folder(), suffix=".batch")}
+    left = {*round_keys.rounds(), *_rounds_with_messages()}
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
@@ -161,14 +166,28 @@ def forget_ended() -> None:
 def forget_batches() -> None:
     """Deletes the messages of rounds whose release has an end; for the web server, where workers may not."""
     _forget_parts()
-    left = set(spool.ids(batch_folder(), suffix=".batch"))
-    ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
+    ended = Release.objects.filter(pk__in=_rounds_with_messages()).exclude(state__in=moves.QUEUED)
     for round_id in ended.values_list("pk", flat=True):
-        spool.take_away(batch_path(round_id))
+        _forget_messages(round_id)
+
+
+def _rounds_with_messages() -> set[UUID]:
+    """Returns the rounds whose messages are on disk, a whole batch or a part of one."""
+    rounds_on_disk = set()
+    for path in batch_folder().glob("*"):
+        with contextlib.suppress(ValueError):  # another name is somebody else's
+            rounds_on_disk.add(UUID(path.name.partition(".")[0]))
+    return rounds_on_disk
+
+
+def _forget_messages(round_id: UUID) -> None:
+    """Deletes a round's batch, and what processes that died had received of it."""
+    for path in (batch_path(round_id), *batch_folder().glob(f"{round_id}.*{_PART}")):
+        spool.take_away(path)
 
 
 def _forget_parts() -> None:
-    """Deletes what a process that died had received of a batch; the shuffler sends all of it again."""
+    """Deletes what processes that died had received of rounds that still wait for all of it."""
     for path in batch_folder().glob(f"*{_PART}"):
         with contextlib.suppress(FileNotFoundError):  # another sweep was faster, or it is received
             if time.time() - path.stat().st_mtime > _PART_SECONDS:
@@ -240,9 +259,9 @@ def _ascends(path: Path, sealed: int) -> bool:
     return True
 
 
-def _received(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
+def _received(round_id: UUID, blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
     """Writes a new file, and returns (path, bytes). Errors: `ParameterError`, and nothing is left."""
-    path, digest, size = batch_folder() / f"{uuid4()}{_PART}", hashlib.sha256(), 0
+    path, digest, size = batch_folder() / f"{round_id}.{uuid4()}{_PART}", hashlib.sha256(), 0
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             for block in blocks:

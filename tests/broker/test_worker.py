@@ -38,10 +38,10 @@ def redis(server):
 
 
 @pytest.fixture(scope="module")
-def worker(migrated_sqlite, server, redis, tmp_path_factory):
+def worker(world, server, redis, tmp_path_factory):
     """It takes from the queue `draws` as the user `draws`."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("worker") / "state")
-    made.broker_url, made.settings = server.as_user("draws"), "tests.services.impatient"
+    facts = {"broker_url": server.as_user("draws"), "settings": "tests.services.impatient"}
+    made = world.installation(tmp_path_factory.mktemp("worker"), **facts)
     made.others["HAZEMAP_HEARTBEAT_FILE"] = str(made.folder / "heartbeat")
     with made.running(*COMMAND, *OPTIONS) as process:
         wait_until(lambda: redis.exists(BEAT), seconds=BUSY_SECONDS, what="the first beat")

@@ -4,9 +4,8 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.browser.chromium import PATIENCE_MS
-from tests.browser.conftest import healthy
 from tests.browser.test_accessibility import NARROW_DARK, WIDE_LIGHT, faults
-from tests.services.programs import free_port, wait_until
+from tests.services.programs import free_port
 from tests.services.provider import PASSWORD, Provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -15,16 +14,16 @@ NAME = "Example University"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, migrated_sqlite):
+def server(tmp_path_factory, world):
     """A server and its provider: (address, provider, what `provider_people` made)."""
-    address = f"http://127.0.0.1:{free_port()}"
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
     folder = tmp_path_factory.mktemp("provider")
     with Provider.started(folder, f"{address}/sign-in/provider/answer/") as provider:
-        made = migrated_sqlite.copied_to(folder / "state")
-        made.settings, made.others = "tests.services.patient", provider.environment
+        facts = {"settings": "tests.services.patient", "others": provider.environment}
+        made = world.installation(folder, **facts)
         people = made.script("provider_people", package="tests.browser")
-        with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
-            wait_until(lambda: healthy(address), seconds=120, what="the server answering")
+        with made.serving(port=port):
             yield address, provider, people
 
 

@@ -2,7 +2,6 @@
 
 import io
 import threading
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -12,9 +11,8 @@ from PIL import Image
 from heatmaps.config.settings import FRONT_DIR
 from heatmaps.maps.streets import DRAWER
 from tests.browser.chromium import PATIENCE_MS
-from tests.browser.conftest import healthy
 from tests.maps.streets.helsinki import made
-from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.programs import found_or_skip
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -72,7 +70,7 @@ def foreign():
 
 
 @pytest.fixture(scope="module")
-def streets(tmp_path_factory, migrated_sqlite, foreign):
+def streets(tmp_path_factory, world, foreign):
     """A server over the file and the host; its address, and what `street_release` made."""
     found_or_skip(Drawer)
     folder = tmp_path_factory.mktemp("streets")
@@ -81,12 +79,10 @@ def streets(tmp_path_factory, migrated_sqlite, foreign):
         "HAZEMAP_TILES": f"http://localhost:{foreign.server_port}/{{z}}/{{x}}/{{y}}.png",
         "HAZEMAP_TILES_ATTRIBUTION": "Tiles <b>for tests</b>",
     }
-    site = replace(migrated_sqlite.copied_to(folder / "state"), others=others)
+    site = world.installation(folder, others=others)
     told = site.script("street_release", package="tests.browser")
-    address = f"http://127.0.0.1:{free_port()}"
-    with site.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
-        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
-        yield address, told
+    with site.serving() as server:
+        yield server.address, told
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -62,6 +63,47 @@ def test_what_was_received_by_a_process_that_died_goes(fixed):
     handover.forget_ended()
     assert [path.exists() for path in parts] == [False, True]
     parts[1].unlink()
+
+
+def test_what_a_killed_process_had_received_goes_with_its_round(fixed, clock):
+    clock.pass_by(hours=2)
+    batch, digest = batch_of(
+        [m for _ in range(25) for m in sealed(fixed.facts, bits_of(fixed.facts, (3, 5)))]
+    )
+
+    def killed():
+        yield batch[:-1]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        handover.take(fixed.pk, sha256=digest, reports=25, blocks=killed())
+        os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    (part,) = handover.batch_folder().iterdir()
+    assert part.stat().st_size < len(batch)
+    handover.forget_ended()
+    assert part.exists()  # until the round ends, it may be one that is received
+    assert handover.take(fixed.pk, sha256=digest, reports=25, blocks=[batch])
+    assert rounds.state_of(run_to_the_end(fixed, clock)) is RoundState.PUBLISHED
+    handover.forget_batches()
+    assert kept_files() == []
+    assert list(handover.batch_folder().iterdir()) == []
+
+
+def test_what_is_received_again_of_a_round_that_ends_meanwhile_was_there_before(fixed, clock):
+    clock.pass_by(hours=2)
+    batch, digest = batch_of(
+        [m for _ in range(25) for m in sealed(fixed.facts, bits_of(fixed.facts, (3, 5)))]
+    )
+
+    def overtaken():
+        yield batch
+        assert handover.take(fixed.pk, sha256=digest, reports=25, blocks=[batch])
+        run_to_the_end(fixed, clock)
+
+    assert not handover.take(fixed.pk, sha256=digest, reports=25, blocks=overtaken())
+    assert kept_files() == []
 
 
 def test_nothing_is_handed_over_before_the_closing(fixed, clock):

@@ -6,8 +6,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.browser.chromium import PATIENCE_MS, Chromium
-from tests.browser.conftest import healthy
-from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.programs import found_or_skip
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 INLINE = re.compile(r"<script>|<script(?![^>]*\b(?:src=|type=.application/json))|<style|\sstyle=|\son\w+=")
@@ -22,14 +21,11 @@ VIOLATIONS = (
 
 
 @pytest.fixture(scope="module")
-def address(manual, migrated_sqlite, tmp_path_factory):
+def address(manual, world, tmp_path_factory):
     """Of a server that has the manual."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("site") / "state")
-    made.settings, made.others = "tests.manual.settings", {"TESTS_MANUAL": str(manual)}
-    address = f"http://127.0.0.1:{free_port()}"
-    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
-        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
-        yield address
+    facts = {"settings": "tests.manual.settings", "others": {"TESTS_MANUAL": str(manual)}}
+    with world.installation(tmp_path_factory.mktemp("site"), **facts).serving() as server:
+        yield server.address
 
 
 @pytest.fixture

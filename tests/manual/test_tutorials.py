@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import healthy
 from tests.manual.blocks import README, RUN, Reader, blocks, documents
 from tests.services.installation import ROOT
-from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.programs import found_or_skip, free_port
 from tests.sources.spark import Spark
 
 pytestmark = pytest.mark.long
@@ -26,14 +25,12 @@ FOLLOWED = [
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, migrated_sqlite):
+def site(tmp_path_factory, world):
     """The state folder and the address of a server with the demo, which draws at once."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("tutorials") / "state")
+    made = world.installation(tmp_path_factory.mktemp("tutorials"))
     made.manage("createdemo")
-    address = f"http://127.0.0.1:{free_port()}"
-    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
-        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
-        yield made.folder, address
+    with made.serving() as server:
+        yield made.folder, server.address
 
 
 @pytest.fixture
@@ -60,19 +57,17 @@ def test_it_works_as_it_is_told(reader, document):
 
 
 @pytest.mark.timeout(1200)
-def test_a_table_becomes_a_map(migrated_sqlite, tmp_path):
+def test_a_table_becomes_a_map(world, tmp_path):
     found_or_skip(Spark)
-    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made = world.installation(tmp_path)
     made.manage("createdemo", "--empty")
     folder = checkout(tmp_path / "checkout", made.folder)
     made.others |= {
         "HAZEMAP_SOURCES": str(folder / "lake" / "sources.toml"),
         "HAZEMAP_SOURCE_SLOT_SECONDS": "5",
     }
-    address = f"http://127.0.0.1:{free_port()}"
-    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]), spark_ends(folder):
-        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
-        Reader(folder=folder, address=address, others={"15002": str(free_port())}).follow(LAKE)
+    with made.serving() as server, spark_ends(folder):
+        Reader(folder=folder, address=server.address, others={"15002": str(free_port())}).follow(LAKE)
 
 
 @contextlib.contextmanager

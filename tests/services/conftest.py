@@ -1,7 +1,6 @@
 """Installations on SQLite and on PostgreSQL, copies of what was migrated once."""
 
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -14,33 +13,25 @@ def vendor(request):
 
 
 @pytest.fixture
-def installation(request, vendor, tmp_path):
+def installation(request, vendor, world, tmp_path):
     """A migrated, empty installation on the database of the test's parameter."""
     if vendor == "sqlite":
         # In memory, as PostgreSQL's: a killed process loses nothing by that, only a killed machine would.
         with tempfile.TemporaryDirectory(prefix="hazemap-sqlite-", dir=roomy_memory()) as folder:
-            yield request.getfixturevalue("migrated_sqlite").copied_to(Path(folder) / "state")
+            yield world.installation(folder)
         return
-    postgres = request.getfixturevalue("postgres")
-    template, name = request.getfixturevalue("migrated_postgres")
-    yield template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))
+    yield world.installation(tmp_path, vendor)
 
 
 @pytest.fixture(scope="session")
-def granted(postgres, migrated_postgres, tmp_path_factory):
+def granted(world, tmp_path_factory):
     """Returns an installation whose roles were granted, which tests share, and the name of its database."""
-    return _with_roles(postgres, migrated_postgres, tmp_path_factory.mktemp("roles"))
+    made = world.installation(tmp_path_factory.mktemp("roles"), "postgresql", has_roles=True)
+    return made, made.database
 
 
 @pytest.fixture
-def granted_alone(postgres, migrated_postgres, tmp_path):
+def granted_alone(world, tmp_path):
     """Returns what `granted` does, empty: for a test that counts rows or names accounts."""
-    return _with_roles(postgres, migrated_postgres, tmp_path)
-
-
-def _with_roles(postgres, migrated_postgres, folder):
-    migrated, template = migrated_postgres
-    name = postgres.new_database(template)
-    made = migrated.copied_to(folder / "state", postgres.url(name))
-    made.manage("grant-roles")
-    return made, name
+    made = world.installation(tmp_path, "postgresql", has_roles=True)
+    return made, made.database

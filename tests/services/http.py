@@ -19,6 +19,11 @@ def get(port, path, *, session=None, host=None):
     return 0, ""
 
 
+def is_whole(port):
+    """Returns whether a server answers and misses none of its parts."""
+    return health(port) == (200, "")
+
+
 def health(port):
     """(status, reason) of /healthz."""
     status, body = get(port, "/healthz")

@@ -4,14 +4,36 @@ import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
+
+from tests.services.http import is_whole
+from tests.services.programs import free_port, wait_until
+
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = ROOT / "tests" / "services" / "absent"  # packages of the tests that the product would load
+
+
+SERVE = ("manage.py", "serve", "--port")
+START_SECONDS = 120  # beside eight busy processes
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A web server that answers."""
+
+    port: int
+    process: subprocess.Popen
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +48,11 @@ class Installation:
     log_format: str = "text"
     others: dict = field(default_factory=dict)  # more variables of the environment
     processes: list = field(default_factory=list)
+
+    @property
+    def database(self):
+        """The name of its database on PostgreSQL."""
+        return self.database_url.rpartition("/")[2]
 
     @property
     def environment(self):
@@ -92,6 +119,31 @@ class Installation:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, 9)
             process.wait(timeout=60)
+
+    @contextlib.contextmanager
+    def serving(self, *options, program=SERVE, port=None, is_up=is_whole):
+        """Runs a web server, all of whose parts answer once this yields the `Server`.
+
+        options: more words of its command. is_up: tells of a port whether that is so.
+        """
+        port = port or free_port()
+        with self.running(*program, port, *options) as process:
+
+            def answers():
+                assert process.poll() is None, self.output()[-3000:]
+                return is_up(port)
+
+            wait_until(answers, seconds=START_SECONDS, what="the server's answer")
+            yield Server(port, process)
+
+    def value(self, query):
+        """Returns the first value that an SQL query gives, without a process of the product."""
+        if self.database_url:
+            with psycopg.connect(self.database_url, autocommit=True) as connection:
+                return connection.execute(query).fetchone()[0]
+        address = f"file:{self.folder}/hazemap.sqlite3?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60)) as connection:
+            return connection.execute(query).fetchone()[0]
 
     def output(self):
         return (self.folder / "output").read_text()

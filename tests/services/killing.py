@@ -4,7 +4,7 @@ The fail-points are wrapped around the product here and exist nowhere else: the 
 which move it is, and the next commit is that move's.
 
 python -m tests.services.killing
-    [all REPEATS | leave | queue COUNT SLUG... | report SLUG | reports SLUG... | serve PORT | work]
+    [all | leave | queue COUNT SLUG... | report SLUG | reports SLUG... | serve PORT | work]
 """
 
 import json
@@ -161,18 +161,17 @@ def report(slug):
     }
 
 
-def every_point(repeats):
+def every_point():
     """All fail-points in forked processes: the imports take longer than everything else."""
-    found = {}
-    for repeat in range(repeats):
-        for move, when in POINTS:
-            slug = f"{move}-{when}-{repeat}".replace("_", "-")
-            _forked(make, slug)
-            status, _ = _forked(die, move, when, slug)
-            _, told = _forked(restart, slug)
-            killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-            found.setdefault(f"{when} {move}", []).append({"killed": killed, **(told or {})})
-    return found
+    outcomes = {}
+    for move, when in POINTS:
+        slug = f"{move}-{when}".replace("_", "-")
+        _forked(make, slug)
+        status, _ = _forked(die, move, when, slug)
+        _, report_after = _forked(restart, slug)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        outcomes[f"{when} {move}"] = {"killed": killed, **(report_after or {})}
+    return outcomes
 
 
 def leave():
@@ -229,10 +228,8 @@ def _answer_and_exit(answer, work, arguments):
 
 
 def main(act, *arguments):
-    acts = {"leave": leave, "queue": queue, "report": report, "reports": reports}
-    if act == "all":
-        print(json.dumps(every_point(int(arguments[0]))))
-    elif act == "serve":
+    acts = {"all": every_point, "leave": leave, "queue": queue, "report": report, "reports": reports}
+    if act == "serve":
         serve_web(*arguments)
     elif act == "work":
         work()

@@ -37,9 +37,9 @@ from heatmaps.models import Account, Allowance, Drawing, Membership, Release  # 
 from heatmaps.releases import lifecycle, sweep  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
+from tests.services.faults import Crash, Faults  # noqa: E402
 from tests.services.model_queue import SLOT_SECONDS, Known, Queue  # noqa: E402
 from tests.services.roles import WEB, WORKER  # noqa: E402
-from tests.services.world import Crash, World  # noqa: E402
 
 STEPS = (8, 20)  # of a sequence, at least and at most
 QUARTER = 10**12 // 4
@@ -53,7 +53,7 @@ MINUTES = [-90, -1, 5, 20, 30 * 60]  # steps of the clock: also past a lease and
 
 @dataclass(slots=True)
 class Sequence(Queue):
-    world: World
+    faults: Faults
     chance: random.Random
     people: list
     others: dict  # people without rights: who -> what they are told
@@ -80,7 +80,7 @@ class Sequence(Queue):
             if self.chance.random() < 0.2:
                 self.compare()
         if self.chance.random() < 0.2:
-            self.world.offset += timedelta(days=3)
+            self.faults.offset += timedelta(days=3)
         self.end()
         self.compare()
         assert set(self.states()) <= {"published", "failed", "cancelled"}
@@ -91,7 +91,7 @@ class Sequence(Queue):
         person, epsilon = self.chance.choice(self.people), self.chance.choice(list(EPSILONS))
         name = self.chance.choice([None, None, "a", "b"])
         key = name and f"{self.dataset.slug}-{name}"
-        self.world.crash_at = "reserve" if self.chance.random() < 0.1 else None
+        self.faults.crash_at = "reserve" if self.chance.random() < 0.1 else None
         expected = self.answer(person, epsilon, key)
         request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon=epsilon, resolution=2)
         outcome, made = self.tried(
@@ -102,13 +102,13 @@ class Sequence(Queue):
             taken = max((one.visible for one in self.queue()), default=made.starts_at)
             assert made.starts_at >= taken
             assert made.visible_at - made.starts_at == self.slot()
-            expires = self.world.now() + lasts
+            expires = self.faults.now() + lasts
             self.known[made.pk] = Known(
                 person, epsilon, self.version, expires, made.starts_at, made.visible_at
             )
             self.kinds.append("reserve")
         elif expected == "new":
-            assert outcome == "Crash" == (self.world.crash_at and "Crash")
+            assert outcome == "Crash" == (self.faults.crash_at and "Crash")
         elif isinstance(expected, set):
             assert (outcome, made.pk in expected) == ("done", True)
         else:
@@ -127,7 +127,7 @@ class Sequence(Queue):
         }
         if same:
             return same
-        if any(one.visible - self.world.now() > LONGEST_QUEUE for one in self.queue()):
+        if any(one.visible - self.faults.now() > LONGEST_QUEUE for one in self.queue()):
             return "QueueTooLong"
         balances, charge = self.balances(), self.charges(epsilon)
         fits = all(
@@ -154,22 +154,22 @@ class Sequence(Queue):
             self.worked(self.chance.choice([*self.known, *spent]))
 
     def worked(self, pk):
-        self.world.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead", "renewed"])
-        self.world.crash_at = self.chance.choice([None] * 6 + ["finish"])
-        one, before = self.known[pk], self.world.now()
+        self.faults.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead", "renewed"])
+        self.faults.crash_at = self.chance.choice([None] * 6 + ["finish"])
+        one, before = self.known[pk], self.faults.now()
         outcome, _ = self.tried(lambda: lifecycle.run(pk), WORKER)
         if one.state != "spent" or one.drawing:
             assert outcome == "done"
             return
         one.claimed = before
         one.drawing, one.lease = "running", before + timedelta(seconds=settings.LEASE_SECONDS)
-        if self.world.draw == "renewed":
-            one.lease = self.world.renewed + timedelta(seconds=settings.LEASE_SECONDS)
-        if self.world.draw in ("declared dead", "renewed"):
+        if self.faults.draw == "renewed":
+            one.lease = self.faults.renewed + timedelta(seconds=settings.LEASE_SECONDS)
+        if self.faults.draw in ("declared dead", "renewed"):
             self.swept()
-        if self.world.draw == "error":
+        if self.faults.draw == "error":
             one.drawing = "failed"
-        elif self.world.draw in ("fine", "renewed") and self.world.crash_at != "finish":
+        elif self.faults.draw in ("fine", "renewed") and self.faults.crash_at != "finish":
             one.drawing = "drawn"
 
     def end(self):
@@ -178,7 +178,7 @@ class Sequence(Queue):
             self.tick()
             for one in [pk for pk, one in self.known.items() if one.state == "spent"]:
                 self.worked(one)
-            self.world.offset += timedelta(minutes=self.chance.choice([2, 20]))
+            self.faults.offset += timedelta(minutes=self.chance.choice([2, 20]))
             if self.chance.random() < 0.2:
                 self.sweep()
 
@@ -186,14 +186,14 @@ class Sequence(Queue):
         if not self.known:
             return
         pk, person = self.chance.choice(list(self.known)), self.chance.choice(self.people)
-        one, self.world.crash_at = self.known[pk], self.chance.choice([None, None, "cancel"])
-        release, now = Release.objects.select_related("dataset").get(pk=pk), self.world.now()
+        one, self.faults.crash_at = self.known[pk], self.chance.choice([None, None, "cancel"])
+        release, now = Release.objects.select_related("dataset").get(pk=pk), self.faults.now()
         outcome, _ = self.tried(lambda: lifecycle.cancel(person, release))
         if person != one.owner:
             assert outcome == "PermissionDenied"
         elif one.state != "reserved" or one.starts <= now:
             assert outcome == "TooLateToCancel"
-        elif self.world.crash_at:
+        elif self.faults.crash_at:
             assert outcome == "Crash"
         else:
             assert outcome == "done"
@@ -205,7 +205,7 @@ class Sequence(Queue):
         new = self.chance.choice([None, *(QUARTER * number for number in range(0, 17, 2))])
         old = self.limits[account.kind]
         seen = self.chance.choice([old, old, old, 7])
-        self.world.crash_at = self.chance.choice([None] * 5 + ["limit"])
+        self.faults.crash_at = self.chance.choice([None] * 5 + ["limit"])
         outcome, _ = self.tried(
             lambda: transitions.change_limit(account, new, actor=self.people[0], reason="why", expected=seen)
         )
@@ -214,7 +214,7 @@ class Sequence(Queue):
             assert outcome == "LimitMoved"
         elif (new is not None and self.is_over(account.kind, new)) or not self.some(limits):
             assert outcome == "InvalidLimit"
-        elif self.world.crash_at:
+        elif self.faults.crash_at:
             assert outcome == "Crash"
         else:
             assert outcome == "done"
@@ -227,11 +227,11 @@ class Sequence(Queue):
         whose = self.chance.choice([None, *self.people])
         kind = self.chance.choice([kind for kind in self.limits if kind != "delta"])
         text = self.chance.choice([*ALLOWANCES, *([] if whose is None else ["default"])])
-        self.world.crash_at = self.chance.choice([None] * 5 + ["allowance"])
+        self.faults.crash_at = self.chance.choice([None] * 5 + ["allowance"])
         outcome, _ = self.tried(lambda: self.change_allowance(person, kind, whose, text))
         if person != self.people[0]:
             assert outcome == "PermissionDenied"
-        elif self.world.crash_at:
+        elif self.faults.crash_at:
             assert outcome == "Crash"
         else:
             assert outcome == "done"
@@ -246,7 +246,7 @@ class Sequence(Queue):
 
     def trespass(self):
         """Strangers and auditors change nothing, analysts nothing that is a steward's."""
-        self.world.crash_at = None
+        self.faults.crash_at = None
         request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=2)
         kind = next(iter(self.limits))
         of_stewards = [
@@ -274,28 +274,28 @@ class Sequence(Queue):
         lifecycle.cancel(who, release)
 
     def clock(self):
-        self.world.offset += timedelta(minutes=self.chance.choice(MINUTES))
+        self.faults.offset += timedelta(minutes=self.chance.choice(MINUTES))
 
     def sweep(self):
-        self.world.crash_at = None
-        with self.world.acting(WORKER):
+        self.faults.crash_at = None
+        with self.faults.acting(WORKER):
             sweep.sweep()
         self.swept()
 
     def advance(self):
-        with self.world.acting(WEB):
+        with self.faults.acting(WEB):
             self.version = next_version(self.dataset, actor=self.people[0]).number
         self.kinds.append("version")
 
     def restore(self):
         """Some charges are recorded, and of other accounts nothing is known."""
-        self.world.crash_at = None
+        self.faults.crash_at = None
         known = [kind for kind in self.limits if self.chance.random() < 0.7]
         charges = {kind: QUARTER * self.chance.choice([0, 0, 1, 9]) for kind in known}
         unknown = transitions.Unknown(charges=charges, other_copy="unknown", reason="why")
         transitions.restore(self.dataset, unknown)
         assert self.tried(self.asked_anew)[0] == "OnHold"
-        with self.world.acting(WEB):
+        with self.faults.acting(WEB):
             assert transitions.confirm(self.dataset, actor=self.people[0], opt_outs="none")
         ends = {"reserved": "lose", "spent": "fail"}
         order = {pk: one.starts for pk, one in self.known.items() if one.state in ends}
@@ -320,7 +320,7 @@ class Sequence(Queue):
     def tried(self, act, role=WEB):
         """Returns ("done", what the act returned), or (the error's name, None)."""
         try:
-            with self.world.acting(role):
+            with self.faults.acting(role):
                 return "done", act()
         except (Crash, Exception) as error:  # noqa: BLE001 - compared with the model by its name
             return type(error).__name__, None
@@ -341,7 +341,7 @@ class Sequence(Queue):
         assert not taken
         assert all(row.limit is None or row.committed <= row.limit for row in accounts)
         assert list(self.dataset.events.order_by("sequence").values_list("kind", flat=True)) == self.kinds
-        assert all(self.world.draws[pk] <= 1 for pk in self.known)
+        assert all(self.faults.draws[pk] <= 1 for pk in self.known)
 
     def balances(self, person=None):
         """What is taken of each account, by one person or by all."""
@@ -377,14 +377,14 @@ def main(sequences, first, *, has_roles=False):
     names = ("steward", "ann", "bob", "eve", "otto")
     *people, stranger, auditor = (User.objects.get_or_create(username=name)[0] for name in names)
     others = {stranger: "Http404", auditor: "PermissionDenied"}
-    world, told = World(has_roles=has_roles), Counter()
+    faults, told = Faults(has_roles=has_roles), Counter()
     for number in range(first, first + sequences):
-        world.offset, world.crash_at = timedelta(), None
-        world.draws.clear()
+        faults.offset, faults.crash_at = timedelta(), None
+        faults.draws.clear()
         chance = random.Random(number)
         relation = chance.choice(list(Relation))
         made = dataset(people, auditor, f"s-{number}", relation)
-        life = Sequence(world, chance, people, others, made, relation)
+        life = Sequence(faults, chance, people, others, made, relation)
         try:
             life.live()
         except AssertionError as error:

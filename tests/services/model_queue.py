@@ -36,10 +36,10 @@ class Queue:
 
     def tick(self):
         """The clock, in the order of the queue, and what it tells of each release."""
-        self.world.crash_at = self.chance.choice(
+        self.faults.crash_at = self.chance.choice(
             [None] * 6 + ["spend", "publish", "fail", "late", "postpone"]
         )
-        now, crash_at = self.world.now(), self.world.crash_at
+        now, crash_at = self.faults.now(), self.faults.crash_at
         outcome, _ = self.tried(clock.tick, CLOCK)
         assert self.ticked(now, crash_at) == outcome
 
@@ -123,5 +123,5 @@ class Queue:
     def swept(self):
         """Drawings of workers that are dead by now come to nothing."""
         for one in self.known.values():
-            if one.drawing == "running" and one.lease < self.world.now():
+            if one.drawing == "running" and one.lease < self.faults.now():
                 one.drawing = "failed"

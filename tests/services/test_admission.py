@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from tests.services.front import connected, exchange, rest_of, statuses
-from tests.services.http import get, health
-from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.http import get
+from tests.services.programs import found_or_skip
 from tests.services.refused_bodies import STATED_BYTES, Answers, outcomes, post
 from tests.services.tls import Tls
 from tests.services.traffic import FILLED
@@ -59,13 +59,11 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(migrated_sqlite, tmp_path_factory):
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("admission") / "state")
+def site(world, tmp_path_factory):
+    made = world.installation(tmp_path_factory.mktemp("admission"))
     tokens, session = json.loads(made.python("-c", PEOPLE).stdout)
-    port = free_port()
-    with made.running("manage.py", "serve", "--port", port) as process:
-        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
-        yield Site(port, process, tokens, session)
+    with made.serving() as server:
+        yield Site(server.port, server.process, tokens, session)
 
 
 UPLOADS = f"/api/v1/datasets/{FILLED}/uploads/"

@@ -16,11 +16,9 @@ NAME, PASSWORD = "marker-name", "marker-password"
 
 
 @pytest.fixture
-def several(migrated_sqlite, redis, tmp_path):
+def several(world, redis, tmp_path):
     """An installation whose web processes share a Redis."""
-    made = migrated_sqlite.copied_to(tmp_path / "state")
-    made.broker_url = redis.url
-    return made
+    return world.installation(tmp_path, broker_url=redis.url)
 
 
 def status(port, name):

@@ -12,17 +12,15 @@ from types import SimpleNamespace
 import pytest
 
 from heatmaps.management import backup, server
-from tests.services.http import health
 from tests.services.installation import Installation
-from tests.services.programs import free_port, wait_until
 
 CHARGE = 10**12 // 2
 
 
 @pytest.fixture(scope="module")
-def city(migrated_sqlite, tmp_path_factory):
+def city(world, tmp_path_factory):
     """An installation with three queued releases of one dataset."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("city") / "state")
+    made = world.installation(tmp_path_factory.mktemp("city"))
     made.script("killing", "queue", 3, "city")
     made.manage("createdemo", "--empty")
     return made
@@ -85,9 +83,7 @@ def mode(path):
 
 @pytest.mark.long
 def test_it_saves_beside_a_running_server_and_restores_everything(city, empty, tmp_path):
-    port = free_port()
-    with city.running("-m", "tests.services.killing", "serve", port):
-        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
+    with city.serving(program=("-m", "tests.services.killing", "serve")):
         told = city.manage("backup", tmp_path / "backup.tgz").stdout
     assert "keep it private" in told
     assert mode(tmp_path / "backup.tgz") == 0o600

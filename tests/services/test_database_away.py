@@ -51,14 +51,11 @@ class Ask:
 
 
 @pytest.fixture
-def ask(migrated_postgres, redis, tmp_path):
+def ask(world, redis, tmp_path):
     """A web process with a PostgreSQL of its own."""
     found_or_skip(Postgres)
-    template, _ = migrated_postgres
-    with Postgres.started() as server:
-        made = template.copied_to(tmp_path / "state", server.url(server.new_database()))
-        made.broker_url = redis.url
-        made.manage("migrate", "--verbosity", "0")
+    with Postgres.started(in_memory=True) as server:
+        made = world.installation(tmp_path, "postgresql", server=server, broker_url=redis.url)
         port = free_port()
         listen = f"--listen=127.0.0.1:{port}"
         with made.running("-m", "waitress", "--threads=1", listen, "heatmaps.config.wsgi:application"):

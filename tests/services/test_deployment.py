@@ -15,11 +15,9 @@ CELERY = ("-m", "celery", "-A", "heatmaps.config")
 
 
 @pytest.fixture
-def deployment(migrated_postgres, postgres, redis, tmp_path):
-    template, name = migrated_postgres
-    made = template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))
-    made.broker_url, made.settings = redis.url, "tests.services.quick"
-    return made
+def deployment(world, redis, tmp_path):
+    facts = {"broker_url": redis.url, "settings": "tests.services.quick"}
+    return world.installation(tmp_path, "postgresql", **facts)
 
 
 def web(deployment, port):
@@ -37,7 +35,7 @@ def clock(deployment):
 
 
 def published(deployment, release):
-    return deployment.script("web", "state", release)["state"] == "published"
+    return deployment.value(f"SELECT state FROM heatmaps_release WHERE id = '{release}'") == "published"
 
 
 def test_a_release_goes_from_request_to_published(deployment, redis):

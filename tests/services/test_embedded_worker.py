@@ -11,9 +11,9 @@ from heatmaps.management import embedded_worker
 from heatmaps.management.embedded_worker import Tasks, Worker
 
 
-def test_a_draw_waits_for_no_file(migrated_sqlite, tmp_path):
+def test_a_draw_waits_for_no_file(world, tmp_path):
     """The file is still being read when the release is published."""
-    told = migrated_sqlite.copied_to(tmp_path / "state").script("waiting")
+    told = world.installation(tmp_path).script("waiting")
     assert told == {"state": "published", "left": ""}
 
 

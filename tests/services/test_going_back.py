@@ -18,9 +18,9 @@ def going_back(installation, act, *arguments):
 
 
 @pytest.fixture
-def queued(migrated_sqlite, tmp_path):
+def queued(world, tmp_path):
     """An installation with releases in the queue, none of them drawn."""
-    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made = world.installation(tmp_path)
     made.script("killing", "queue", QUEUED, "city")
     return made
 
@@ -73,18 +73,19 @@ def test_no_copy_of_a_folder_draws_whether_the_first_server_still_runs_or_not(qu
     for made in copies:  # the first server has everything still before it
         assert_draws_nothing(made)
     assert_drew_each_once(going_back(queued, "draw", "city"))
-    for made in copies:  # it has ended
+    original = queued.folder.with_name(f"{queued.folder.name}-record")
+    share = [made for made in copies if made.record == original]
+    assert len(share) == 2
+    for made in share:  # it has ended; the others have nothing that it changed
         assert_draws_nothing(made)
 
 
 @pytest.fixture
-def queued_postgres(migrated_postgres, postgres, tmp_path):
-    template, name = migrated_postgres
-    database = postgres.new_database(name)
-    made = template.copied_to(tmp_path / "state", postgres.url(database))
+def queued_postgres(world, postgres, tmp_path):
+    made = world.installation(tmp_path, "postgresql")
     made.script("killing", "queue", QUEUED, "city")
-    yield made, database
-    postgres.drop(database)
+    yield made, made.database
+    postgres.drop(made.database)  # replicas copy all that the server has
 
 
 @pytest.mark.long
@@ -106,17 +107,15 @@ def test_a_worker_whose_database_is_restored_under_it_draws_nothing_again(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("record", RECORDS)
-def test_a_replica_that_lagged_when_it_took_over_draws_nothing_again(
-    queued_postgres, postgres, tmp_path, record
-):
+def test_a_replica_that_lagged_when_it_took_over_draws_nothing_again(queued_postgres, postgres, tmp_path):
     made, database = queued_postgres
     with postgres.replica() as replica:
         assert_drew_each_once(going_back(made, "draw", "city"))
-        shutil.copytree(made.folder, tmp_path / "other")
-        (tmp_path / "other" / "draws").unlink()
-        other = Installation(folder=tmp_path / "other", database_url=replica.url(database))
-        assert_draws_nothing(with_record(other, made, record))
+        for record in RECORDS:  # each with a database of its own, as the replica had it
+            folder = shutil.copytree(made.folder, tmp_path / f"record {record}")
+            (folder / "draws").unlink()
+            other = Installation(folder=folder, database_url=replica.url(replica.new_database(database)))
+            assert_draws_nothing(with_record(other, made, record))
 
 
 @pytest.mark.long
@@ -138,7 +137,8 @@ def test_what_was_drawn_since_is_charged_as_the_record_says(queued, tmp_path):
 
 @pytest.mark.long
 def test_kills_while_electing_hold_nothing_and_draw_nothing_twice(queued):
-    report = going_back(queued, "kill", 100)
+    report = going_back(queued, "kill", 20)  # the two moments in turn: nothing here is drawn by lot
+    assert len(report["outcomes"]) == 20
     assert report["cause"] is None
     assert {tuple(outcome) for outcome in report["outcomes"][::2]} == {(True, False, "failed", False)}
     assert {tuple(outcome) for outcome in report["outcomes"][1::2]} == {(True, False, "running", True)}

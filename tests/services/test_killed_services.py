@@ -8,6 +8,9 @@ import os
 import random
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
 
 import psycopg
 import pytest
@@ -18,8 +21,8 @@ from heatmaps.ledger.verification import verify
 from heatmaps.models import CheckIn, Dataset, Release, RequestKey, Result, Upload
 from heatmaps.releases import lifecycle
 from tests.ingest.conftest import _default_database
+from tests.services.deployment import HOW, Deployment
 from tests.services.programs import wait_until
-from tests.services.stack import HOW, Stack
 from tests.services.traffic import ANALYSTS, ASKED, FILLED, ROWS, Traffic
 
 pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.long]
@@ -36,39 +39,47 @@ LIVES = {
 }
 
 
-@pytest.fixture
-def stack(migrated_postgres, tmp_path, django_db_blocker):
-    from tests.services.programs import Postgres, Redis, found_or_skip
+@dataclass(slots=True)
+class Campaign:
+    """One deployment that all kinds of kills meet, one after the other, and what was asked of it so far."""
 
-    found_or_skip(Redis)
-    template, _ = migrated_postgres
-    with Postgres.started() as server:
-        made = template.copied_to(tmp_path / "state", server.url(server.new_database()))
-        made.manage("migrate", "--verbosity", "0")
-        with Stack(made, server) as stack, django_db_blocker.unblock(), _default_database(made.database_url):
-            yield stack
+    stack: Deployment
+    tokens: list
+    asked: dict = field(default_factory=dict)  # key -> id of the release
+    done: Counter = field(default_factory=Counter)  # what was killed, in words
+    numbers: Iterator = field(default_factory=count)  # of the runs
+
+
+@pytest.fixture(scope="module")
+def campaign(world, tmp_path_factory, django_db_blocker):
+    folder = tmp_path_factory.mktemp("killed")
+    with (
+        world.deployment(folder, settings="tests.services.hurried") as stack,
+        django_db_blocker.unblock(),
+        _default_database(stack.installation.database_url),
+    ):
+        yield Campaign(stack, stack.installation.script("traffic"))
 
 
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("kind", KILLS)
-def test_nothing_is_lost_or_done_twice_when_processes_are_killed(stack, kind):
-    tokens = stack.installation.script("traffic")
+def test_nothing_is_lost_or_done_twice_when_processes_are_killed(campaign, kind):
+    stack, done, runs = campaign.stack, campaign.done, int(os.environ.get("KILLS_OF_A_KIND", KILLS[kind]))
     wait_until(lambda: stack.web.process.poll() or stack.answers(), seconds=60, what="the first answer")
-    asked, done = {}, Counter()
-    for run in range(int(os.environ.get("KILLS_OF_A_KIND", KILLS[kind]))):
+    for run in range(runs):
         chance = random.Random(f"{kind} {run}")
         moment = chance.uniform(0, LONGEST_MOMENT)
-        traffic = Traffic(stack.port, tokens, run)
+        traffic = Traffic(stack.port, campaign.tokens, next(campaign.numbers))
         try:
             done[killed(stack, traffic, kind, chance, moment)] += 1
-            asked |= traffic.answered
-            check(stack, asked, traffic.cancelled)
+            campaign.asked |= traffic.answered
+            check(stack, campaign.asked, traffic.cancelled)
         except AssertionError as error:
             output = stack.installation.output()[-3000:]
             raise AssertionError(f"run {run} of {kind}, {moment:.3f} s: {error}\n{output}") from error
     print(dict(done), states())
     check_uploads(stack)
-    assert not [how for how in HOW[kind] if sum(done.values()) > 20 and not done[f"{how} of {kind}"]]
+    assert not [how for how in HOW[kind] if runs > 20 and not done[f"{how} of {kind}"]]
     assert states()["published"] > sum(done.values())
 
 

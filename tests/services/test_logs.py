@@ -18,8 +18,7 @@ from structlog.contextvars import clear_contextvars
 import heatmaps
 import mechanisms
 from heatmaps.config.logs import configure, private_formatter
-from tests.services.http import health
-from tests.services.programs import free_port, wait_until
+from tests.services.programs import wait_until
 
 CSRF = "c" * 32
 PUBLIC_FIELDS = {"timestamp", "level", "logger", "event", "request_id", "page", "method", "status"}
@@ -129,14 +128,12 @@ class Driven:
 
 
 @pytest.fixture(scope="module")
-def driven(migrated_sqlite, tmp_path_factory):
+def driven(world, tmp_path_factory):
     """An installation after everything went wrong that may."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("driven") / "state")
-    made.log_format = "json"
-    (release, session), port = made.script("web", "begin"), free_port()
-    with made.running("-m", "tests.services.talkative", port):
-        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
-        browser = Browser(port, session)
+    made = world.installation(tmp_path_factory.mktemp("driven"), log_format="json")
+    release, session = made.script("web", "begin")
+    with made.serving(program=("-m", "tests.services.talkative")) as server:
+        browser = Browser(server.port, session)
         statuses = [status for status, _ in bad_requests(browser)]
         uploads = {}
         for name, content in FILES.items():

@@ -13,8 +13,6 @@ from PIL import Image
 from rasterio.errors import RasterioIOError
 
 from tests.manual.blocks import blocks
-from tests.services.http import health
-from tests.services.programs import free_port, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -48,12 +46,11 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def shown(migrated_sqlite, tmp_path_factory):
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("gis") / "state")
-    told, port = made.script("map_release"), free_port()
-    with made.running("manage.py", "serve", "--port", port):
-        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
-        yield Shown(f"http://127.0.0.1:{port}", **told)
+def shown(world, tmp_path_factory):
+    made = world.installation(tmp_path_factory.mktemp("gis"))
+    told = made.script("map_release")
+    with made.serving() as server:
+        yield Shown(server.address, **told)
 
 
 @pytest.fixture(autouse=True)

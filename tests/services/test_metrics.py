@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.services.http import get, health
+from tests.services.http import get
 from tests.services.programs import free_port, wait_until
 from tests.services.refused_bodies import Answers, outcomes, post
 
@@ -16,8 +16,8 @@ EMBEDDED = {"database", "clock", "draws", "files"}
 
 
 @pytest.fixture
-def embedded(migrated_sqlite, tmp_path):
-    return migrated_sqlite.copied_to(tmp_path / "state")
+def embedded(world, tmp_path):
+    return world.installation(tmp_path)
 
 
 def metrics(port):
@@ -27,14 +27,14 @@ def metrics(port):
 
 
 def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map_is_drawn(embedded):
-    port, own = free_port(), free_port()
+    own = free_port()
     embedded.others = {"HAZEMAP_METRICS": str(own)}
     taken = embedded.manage("serve", "--port", own, check=False)
     assert taken.stderr.startswith(f"CommandError: port {own} of 127.0.0.1 is taken; ")
     assert taken.stderr.endswith("choose another with HAZEMAP_METRICS=HOST:PORT\n")
     release, session = embedded.script("web", "begin")
-    with embedded.running("manage.py", "serve", "--port", port) as server:
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
+    with embedded.serving() as server:
+        port, process = server.port, server.process
         said = {metrics(own)}
         page = f"/releases/{release}/state/"
 
@@ -51,8 +51,8 @@ def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map
         assert get(own, "/healthz")[0] == 404
         assert get(own, "/metrics", host="evil.example")[0] == 400
         assert outcomes(own, [post("/metrics")], 10) == {(0, Answers((405,), is_whole=True)): 120}
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(timeout=30) == 0
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
     assert "Traceback" not in embedded.output()
 
 

@@ -46,14 +46,8 @@ def test_releases_live_as_the_model_says(installation):
 
 @pytest.mark.long
 @pytest.mark.postgres
-def test_random_lives_of_web_workers_and_clock_are_as_the_model_says(migrated_postgres, postgres, tmp_path):
-    template, name = migrated_postgres
-    made = [
-        template.copied_to(tmp_path / f"state-{half}", postgres.url(postgres.new_database(name)))
-        for half in range(2)
-    ]
-    for installation in made:
-        installation.manage("grant-roles")
+def test_random_lives_of_web_workers_and_clock_are_as_the_model_says(world, tmp_path):
+    made = [world.installation(tmp_path / half, "postgresql", has_roles=True) for half in ("one", "other")]
     with ThreadPoolExecutor(2) as halves:
         told = list(halves.map(lambda half: lived(made[half], 150, 1000 * (half + 1), "roles"), range(2)))
     assert sum(half["sequences"] for half in told) == 300

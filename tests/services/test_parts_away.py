@@ -12,9 +12,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.services.deployment import Parts
 from tests.services.http import get
-from tests.services.programs import Postgres, Redis, found_or_skip, free_port, wait_until
-from tests.services.stack import Parts
+from tests.services.programs import free_port, wait_until
 from tests.services.traffic import ASKED, send
 
 pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.long]
@@ -69,19 +69,14 @@ class Monitor:
 
 
 @pytest.fixture(scope="module")
-def stack(migrated_postgres, tmp_path_factory):
-    found_or_skip(Redis)
-    template, _ = migrated_postgres
-    with Postgres.started() as server:
-        folder = tmp_path_factory.mktemp("parts") / "state"
-        made = template.copied_to(folder, server.url(server.new_database()))
-        made.manage("migrate", "--verbosity", "0")
-        made.others["HAZEMAP_METRICS"] = str(free_port())
-        with Parts(made, server, settings="tests.services.impatient") as stack:
-            stack.metrics_port = int(made.others["HAZEMAP_METRICS"])
-            stack.token = made.script("traffic")[0]
-            stack.epsilon = iter(range(1000, 2000))
-            yield stack
+def stack(world, tmp_path_factory):
+    metrics_port = free_port()
+    facts = {"settings": "tests.services.impatient", "others": {"HAZEMAP_METRICS": str(metrics_port)}}
+    with world.deployment(tmp_path_factory.mktemp("parts"), kind=Parts, **facts) as stack:
+        stack.metrics_port = metrics_port
+        stack.token = stack.installation.script("traffic")[0]
+        stack.epsilon = iter(range(1000, 2000))
+        yield stack
 
 
 def ask(stack):

@@ -67,9 +67,9 @@ def test_the_ledger_and_its_releases_hold_on_postgresql_too(passed):
     passed("tests/ledger", "tests/releases", "tests/services/test_health.py", seconds=900)
 
 
-@pytest.mark.parametrize("suite", ["tests/api", "tests/people", "tests/attacks"])
-def test_the_api_and_people_are_answered_alike_on_postgresql(passed, suite):
-    passed(suite, seconds=1500)
+@pytest.mark.parametrize("suites", [["tests/api"], ["tests/people", "tests/attacks"]], ids=["api", "people"])
+def test_the_api_and_people_are_answered_alike_on_postgresql(passed, suites):
+    passed(*suites, seconds=1500)
 
 
 def test_the_pages_answer_alike_on_postgresql(passed):

@@ -96,14 +96,13 @@ def test_it_refuses_what_is_neither(monkeypatch, text):
         environment.trusted_proxies([])
 
 
-def test_it_does_not_start_with_https_and_nobody_to_believe(migrated_sqlite, tmp_path, monkeypatch):
+def test_it_does_not_start_with_https_and_nobody_to_believe(world, tmp_path, monkeypatch):
     monkeypatch.delenv("HAZEMAP_PROXY", raising=False)
     assert environment.trusted_proxies([]) == environment.trusted_proxies(["http://maps.local"]) == []
     with pytest.raises(RuntimeError, match=r"HAZEMAP_ORIGINS says https.* set HAZEMAP_PROXY"):
         environment.trusted_proxies(HTTPS)
 
-    made = migrated_sqlite.copied_to(tmp_path / "state")
-    made.others = {"HAZEMAP_ORIGINS": HTTPS[0]}
+    made = world.installation(tmp_path, others={"HAZEMAP_ORIGINS": HTTPS[0]})
     refused = made.manage("serve", "--port", "0", check=False)
     assert refused.returncode == 1
     assert "HAZEMAP_ORIGINS says https" in refused.stderr.splitlines()[-1]

@@ -72,11 +72,11 @@ assert visitor.get(reverse("accounts")).status_code == 200
 
 
 @pytest.fixture(scope="module")
-def parts(postgres, migrated_postgres, tmp_path_factory):
+def parts(world, postgres, tmp_path_factory):
     """Owner, web and worker as the compose file has them, after an upgrade by what `migrate` does there."""
-    migrated, template = migrated_postgres
-    folder, name = tmp_path_factory.mktemp("parts"), postgres.new_database(template)
-    before = migrated.copied_to(folder / "state", postgres.url(name))
+    folder = tmp_path_factory.mktemp("parts")
+    before = world.installation(folder, "postgresql")
+    name = before.database
     keys = before.folder / "keys"
     before.python("-c", BEFORE)
     old = {path.name: path.read_bytes() for path in keys.iterdir()}

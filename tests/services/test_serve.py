@@ -6,20 +6,19 @@ import time
 import pytest
 from django.core import management
 
-from tests.services.http import get, health
+from tests.services.http import get
 from tests.services.programs import free_port, wait_until
 
 
 @pytest.fixture
-def embedded(migrated_sqlite, tmp_path):
-    return migrated_sqlite.copied_to(tmp_path / "state")
+def embedded(world, tmp_path):
+    return world.installation(tmp_path)
 
 
 def test_it_migrates_serves_draws_and_stops(embedded):
     (embedded.folder / "hazemap.sqlite3").unlink()  # serve migrates by itself
-    port = free_port()
-    with embedded.running("manage.py", "serve", "--port", port) as server:
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
+    with embedded.serving() as started:
+        port, server = started.port, started.process
         # Another process reserves; only the sweep of the server can know, and its start did.
         assert get(port, "/datasets/")[0] == 200  # the sign-in page, after a redirect
         taken = embedded.manage("serve", "--port", port, check=False)
@@ -39,13 +38,13 @@ def test_it_migrates_serves_draws_and_stops(embedded):
 
 def test_it_takes_up_what_was_reserved_before_it_started(embedded):
     release, session = embedded.script("web", "begin")
-    port = free_port()
-    with embedded.running("manage.py", "serve", "--port", port) as server:
-        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
+    with embedded.serving() as server:
         page = f"/releases/{release}/state/"
-        wait_until(lambda: "published" in get(port, page, session=session)[1], seconds=60, what="publishing")
-        server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=30) == 0
+        wait_until(
+            lambda: "published" in get(server.port, page, session=session)[1], seconds=60, what="publishing"
+        )
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=30) == 0
     assert embedded.script("web", "state", release) == {"state": "published", "spent": 1, "problem": ""}
 
 

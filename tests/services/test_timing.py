@@ -5,8 +5,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.services import timing
-from tests.services.http import health
-from tests.services.programs import free_port, wait_until
+from tests.services.installation import SERVE
 
 PAIRS = 32  # of each installation: an area of .85 would be seen in 99 of 100
 MOST = 0.55
@@ -20,20 +19,15 @@ pytestmark = pytest.mark.long
 @contextmanager
 def running(installation, redis=None):
     """The embedded server, or with Redis a deployment's web, worker and clock; its port."""
-    port, celery = free_port(), ("-m", "celery", "-A", "heatmaps.config")
-    services = [("-m", "tests.services.timing", "serve", port)]
-    if redis is not None:
-        installation.broker_url = f"redis://127.0.0.1:{redis.port}/0"
-        services = [
-            ("manage.py", "serve", "--port", port),
-            (*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING"),
-            ("manage.py", "clock"),
-        ]
+    celery = ("-m", "celery", "-A", "heatmaps.config")
     with ExitStack() as stack:
-        for service in services:
-            stack.enter_context(installation.running(*service))
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
-        yield port
+        program = ("-m", "tests.services.timing", "serve")
+        if redis is not None:
+            installation.broker_url, program = redis.url, SERVE
+            workers = (*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING")
+            for service in (workers, ("manage.py", "clock")):
+                stack.enter_context(installation.running(*service))
+        yield stack.enter_context(installation.serving(program=program)).port
 
 
 def areas(port, tokens, times):

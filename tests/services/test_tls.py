@@ -14,8 +14,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management import CommandError, call_command
 
 from tests.pages.test_headers import POLICY, documented, plain
-from tests.services.http import health
-from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.programs import found_or_skip, free_port
 from tests.services.tls import Tls, made_certificate
 
 # `test_encrypted_front.py` has what the connections do; starting another server takes seconds.
@@ -48,10 +47,10 @@ class Site:
 
 
 @pytest.fixture(scope="module", params=["by a proxy", ITSELF])
-def site(request, migrated_sqlite, tmp_path_factory):
+def site(request, world, tmp_path_factory):
     """An embedded server that knows that TLS is ended before it, or ends it itself."""
     found_or_skip(Tls)
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("tls") / "state")
+    made = world.installation(tmp_path_factory.mktemp("tls"))
     add_analyst(made.folder / "hazemap.sqlite3")
     ends = behind_proxy if request.param == "by a proxy" else with_certificate
     with ends(made) as site:
@@ -64,8 +63,7 @@ def behind_proxy(made):
     with Tls.before(port) as proxy:
         site = Site(port=proxy.port, context=proxy.context, server=port)
         made.others = {"HAZEMAP_ORIGINS": site.origin, "HAZEMAP_PROXY": "127.0.0.1"}
-        with made.running("manage.py", "serve", "--port", port):
-            wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
+        with made.serving(port=port):
             yield site
 
 
@@ -75,8 +73,8 @@ def with_certificate(made):
     site = Site(port=port, context=ssl.create_default_context(cafile=certificate), server=port)
     key.chmod(0o644)
     made.others = {"HAZEMAP_ORIGINS": site.origin, "HAZEMAP_PROXY": "none"}
-    with made.running("manage.py", "serve", "--port", port, "--certificate", certificate, "--key", key):
-        wait_until(lambda: is_healthy(site), seconds=120, what="the server's answer")
+    options = ("--certificate", certificate, "--key", key)
+    with made.serving(*options, port=port, is_up=lambda _port: is_healthy(site)):
         assert f"Hazemap is at {site.origin}" in made.output()
         assert f"the private key {key} is open to other accounts" in made.output()
         yield site

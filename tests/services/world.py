@@ -1,93 +1,57 @@
-"""Clock, crashes and draws of the product in the hands of a test; import it once Django is set up."""
+"""One place that makes what tests of services run in: installations, each with a database of its own.
+
+All are copies of what was migrated once for the run: nothing migrates again.
+"""
 
 import contextlib
-import time
-from collections import Counter
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-import numpy as np
-from django.conf import settings
-from django.db import connection
-from django.utils import timezone
-
-from heatmaps.broker import queue
-from heatmaps.ledger import events
-from heatmaps.releases import draws, lifecycle, sweep
-from mechanisms.results.heatmap import Heatmap
-
-MAP = Heatmap(
-    level=1, levels=np.zeros(1, np.uint8), prefixes=np.zeros(1, np.int64), values=np.ones(1),
-    standard_errors=np.ones(1),
-)  # fmt: skip
+from tests.migrated import DUMP
+from tests.services.deployment import Deployment
+from tests.services.programs import Postgres, Redis, found_or_skip
 
 
-class Crash(BaseException):
-    """The process is gone: nothing after this line runs."""
-
-
+@dataclass(frozen=True, slots=True)
 class World:
-    """Clock, crashes and draws of the product, in the hands of a sequence."""
+    """`fixture` returns a fixture of the session by its name, the first time by starting what it needs."""
 
-    def __init__(self, *, has_roles=False):
-        self.has_roles = has_roles  # of the database: else all acts are its owner's
-        self.offset, self.crash_at, self.draw, self.draws = timedelta(), None, "fine", Counter()
-        self.renewed = None  # when the last draw renewed its lease
-        append, finish = events.append, draws.finish
+    fixture: Callable
 
-        def append_or_crash(ledger, kind, **facts):
-            append(ledger, kind, **facts)
-            if kind == self.crash_at:
-                raise Crash
+    def installation(self, folder, vendor="sqlite", *, server=None, has_roles=False, **facts):
+        """Copies an empty installation into `folder`/state.
 
-        def finish_or_crash(*drawn):
-            if self.crash_at == "finish":
-                raise Crash
-            finish(*drawn)
+        server: a PostgreSQL server of the test's own, else all share one. has_roles: after `grant-roles`.
+        facts: other fields of `Installation`.
+        """
+        state = Path(folder) / "state"
+        if vendor == "sqlite":
+            copy = self.fixture("migrated_sqlite").copied_to(state)
+        else:
+            template, _ = self.fixture("migrated_postgres")
+            copy = template.copied_to(state, self._database_url(server))
+        installation = replace(copy, **facts)
+        if has_roles:
+            installation.manage("grant-roles")
+        return installation
 
-        events.append, draws.finish = append_or_crash, finish_or_crash
-        queue._send = lambda _task, _ids: None
-        timezone.now = self.now
-        events.time = SimpleNamespace(
-            time_ns=lambda: time.time_ns() + int(self.offset.total_seconds()) * 10**9
-        )
-        lifecycle._draw = self.drawn
+    def _database_url(self, server):
+        template, name = self.fixture("migrated_postgres")
+        if server is not None:
+            return server.url(server.restored(template.folder / DUMP))
+        shared = self.fixture("postgres")
+        return shared.url(shared.new_database(name))
 
     @contextlib.contextmanager
-    def acting(self, role):
-        """Gives this process's connection the rights of a role, and the owner's again."""
-        if not self.has_roles:
-            yield
-            return
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET SESSION AUTHORIZATION {role}")
-        try:
-            yield
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("RESET SESSION AUTHORIZATION")
+    def deployment(self, folder, *, kind=Deployment, **facts):
+        """Starts Redis, web, workers and clock on a PostgreSQL server of their own: each may be killed.
 
-    def now(self):
-        return datetime.now(UTC) + self.offset
-
-    def drawn(self, release, *_arguments):
-        self.draws[release.pk] += 1
-        if self.draw == "crash":
-            raise Crash
-        if self.draw == "error":
-            raise ZeroDivisionError
-        if self.draw == "declared dead":
-            self.offset += timedelta(seconds=settings.LEASE_SECONDS + 60)
-            sweep.sweep()
-        if self.draw == "renewed":
-            self._outlast(release)
-        return MAP
-
-    def _outlast(self, release):
-        """The draw ends after its first lease would have, and before its second does."""
-        part = timedelta(seconds=settings.LEASE_SECONDS * 2 // 3)
-        self.offset += part
-        self.renewed = self.now()
-        assert draws.renew(release.pk)
-        self.offset += part
-        sweep.sweep()
+        folder, facts: as those of `installation`, on which they run.
+        """
+        for program in (Postgres, Redis):
+            found_or_skip(program)
+        with Postgres.started(in_memory=True) as server:
+            installation = self.installation(folder, "postgresql", server=server, **facts)
+            with kind(installation, server) as deployment:
+                yield deployment

@@ -20,9 +20,9 @@ import numpy as np
 import psutil
 import pyarrow as pa
 
+from tests.services.deployment import Service
 from tests.services.installation import ROOT, Installation
 from tests.services.programs import Postgres, Redis, free_port, wait_until
-from tests.services.stack import Service
 from tests.sources.lake import Lake
 from tests.sources.spark import SAFE, Spark, lives
 
@@ -31,11 +31,9 @@ VICTIMS = ("executor", "driver", "server", "worker", "postgres")
 EVERY = [(victim, step) for step in STEPS for victim in VICTIMS]
 # What the long suite has time for: each victim where it does most harm, and each step.
 CHOSEN = [
-    ("executor", "reading"),
     ("executor", "summing"),
     ("driver", "summing"),
     ("server", "reading"),
-    ("worker", "reading"),
     ("worker", "summing"),
     ("worker", "read"),
     ("worker", "drawing"),
@@ -59,6 +57,7 @@ class KilledLake:
 
     def __init__(
         self,
+        installation,
         folder,
         postgres,
         *,
@@ -75,13 +74,8 @@ class KilledLake:
         self._spark_settings, self._log_level = spark_settings, log_level
         redis_port = free_port()
         self.redis = Redis(redis_port)
-        self.installation = Installation(
-            folder=self._folder / "state",
-            database_url=postgres.url(postgres.new_database()),
-            broker_url=self.redis.url,
-            settings=settings,
-        )
-        self.installation.folder.mkdir(exist_ok=True)
+        facts = {"broker_url": self.redis.url, "settings": settings}
+        self.installation = installation(self._folder, "postgresql", server=postgres, **facts)
         self._runs = []
         self._services = []
 
@@ -123,10 +117,6 @@ class KilledLake:
         self.worker._environment = self.worker._environment | environment
         self.worker.start()
 
-    @property
-    def database(self):
-        return self.installation.database_url.rpartition("/")[2]
-
     def ended(self, release):
         """Its state once nothing more will become of it."""
         self._until(
@@ -155,7 +145,6 @@ class KilledLake:
             "HAZEMAP_SOURCE_SLOT_SECONDS": str(SLOT_SECONDS),
             "HAZEMAP_SOURCE_PLACES": "100",  # what waits for its moment is in nobody's way
         }
-        self.installation.manage("migrate", "--verbosity", "0")
         redis_folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="hazemap-redis-"))
         redis = [
             "redis-server",
@@ -274,12 +263,22 @@ class KilledLake:
 
 
 @contextlib.contextmanager
-def started(**options):
-    """Everything of its own: PostgreSQL is killed with the rest."""
+def started(installation=None, **options):
+    """Everything of its own: PostgreSQL is killed with the rest.
+
+    installation: makes a migrated one, as that of `World`; None migrates here.
+    """
     with contextlib.ExitStack() as ends:
-        server = ends.enter_context(Postgres.started())
+        server = ends.enter_context(Postgres.started(in_memory=True))
         folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="hazemap-kills-"))
-        yield ends.enter_context(KilledLake(folder, server, **options))
+        yield ends.enter_context(KilledLake(installation or _migrated, folder, server, **options))
+
+
+def _migrated(folder, _vendor, *, server, **facts):
+    (state := folder / "state").mkdir()
+    made = Installation(folder=state, database_url=server.url(server.new_database()), **facts)
+    made.manage("migrate", "--verbosity", "0")
+    return made
 
 
 def _tables():

@@ -74,10 +74,11 @@ def messages_of(redis):
 
 
 @pytest.mark.timeout(1800)
-def test_what_is_planted_in_a_lake_stays_there(tmp_path):
+def test_what_is_planted_in_a_lake_stays_there(world, tmp_path):
     for service in (Spark, Redis, Postgres):
         found_or_skip(service)
     started = killed.started(
+        world.installation,
         datasets=3,
         tables=list(tables()),
         spark_settings=SAFE | SPILLING,
@@ -108,7 +109,7 @@ def test_what_is_planted_in_a_lake_stays_there(tmp_path):
         assert "heatmaps.source_release" in sent
         assert held(sent.encode(), MARKERS) == []
         # What stewards see, the number of rows, is stored; nobody's name or place is.
-        assert set(held(dump(lake.postgres, lake.database), MARKERS)) <= {str(ROWS)}
+        assert set(held(dump(lake.postgres, lake.installation.database), MARKERS)) <= {str(ROWS)}
         assert str(lake.ask("rows", "lake-0")) == str(ROWS)
 
 

@@ -7,9 +7,8 @@ import pytest
 pytestmark = [pytest.mark.postgres]
 
 
-def test_one_of_many_workers_is_elected(migrated_postgres, postgres, tmp_path):
-    template, name = migrated_postgres
-    made = template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))
+def test_one_of_many_workers_is_elected(world, tmp_path):
+    made = world.installation(tmp_path, "postgresql")
     outcome = made.python("-m", "tests.services.lake_race", 6, tmp_path / "lake").stdout.splitlines()[-1]
     assert json.loads(outcome) == {
         "looking": 1,

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import pytest
 from hazemap_client import Client
 
-from tests.services.http import health
 from tests.services.installation import ROOT
-from tests.services.programs import free_port, wait_until
 
 CLIENT = ROOT / "clients" / "python"
 
@@ -20,15 +18,13 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, migrated_sqlite):
+def server(tmp_path_factory, world):
     """`manage.py serve` with the accounts of the demo and no dataset."""
-    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("served") / "state")
+    made = world.installation(tmp_path_factory.mktemp("served"))
     made.manage("createdemo", "--empty")
     token = re.search(r"^token=(\w+)$", (made.folder / "credentials").read_text(), re.MULTILINE)[1]
-    port = free_port()
-    with made.running("manage.py", "serve", "--port", port):
-        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
-        yield Server(f"http://127.0.0.1:{port}", token)
+    with made.serving() as started:
+        yield Server(started.address, token)
     assert "Traceback" not in made.output()
 
 

@@ -1,8 +1,6 @@
 """Memory does not grow with the file."""
 
 import gzip
-import os
-import subprocess
 import sys
 
 import pyarrow as pa
@@ -12,8 +10,6 @@ import pytest
 WORKER = """
 import resource, sys, django
 django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from django.contrib.auth.models import User
 from heatmaps import datasets
 from heatmaps.ingest import uploads
@@ -63,19 +59,11 @@ def write_parquet(path, count):
     pq.write_table(table, path, row_group_size=count)
 
 
-def peak_kilobytes(folder, rows, write):
+def peak_kilobytes(installation, rows, write):
     """Peak memory of a process that ingests so many rows, or of its child."""
-    folder.mkdir()
-    path = folder / "file"
+    path = installation.folder / "file"
     write(path, rows)
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "heatmaps.config.settings",
-        "HAZEMAP_STATE": str(folder / "state"),
-        "HAZEMAP_DATABASE_URL": "",
-    }
-    worker = [sys.executable, "-c", WORKER, str(path)]
-    output = subprocess.run(worker, env=environment, capture_output=True, text=True, check=True).stdout
-    accepted, rejected, kilobytes = map(int, output.split())
+    accepted, rejected, kilobytes = map(int, installation.python("-c", WORKER, path).stdout.split())
     assert accepted + rejected == rows
     return kilobytes
 
@@ -83,7 +71,9 @@ def peak_kilobytes(folder, rows, write):
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in kilobytes on Linux only")
 @pytest.mark.long
 @pytest.mark.parametrize("write", [write_csv, write_parquet, write_ndjson])
-def test_it_takes_no_more_memory_for_a_file_ten_times_as_large(tmp_path, write):
-    small, large = (peak_kilobytes(tmp_path / str(rows), rows, write) for rows in (60_000, 600_000))
+def test_it_takes_no_more_memory_for_a_file_ten_times_as_large(world, tmp_path, write):
+    small, large = (
+        peak_kilobytes(world.installation(tmp_path / str(rows)), rows, write) for rows in (60_000, 600_000)
+    )
     # Holding all batches took 60 MB more; the second chunk and the database's cache take some too.
     assert large < small + 30 * MEGABYTE

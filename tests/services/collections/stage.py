@@ -225,8 +225,8 @@ class Stage:
 
 
 @contextmanager
-def staged(template, *, account=(None, None, None)):
-    """Roles in folders of their own. `template`: an installation whose database is migrated."""
+def staged(world, *, account=(None, None, None)):
+    """Roles in folders of their own, the analyser on an installation of `world`."""
     place = Path(tempfile.mkdtemp(prefix="hazemap-roles-", dir=roomy_memory()))
     place.chmod(0o755)
     port, shuffler_port = free_port(), free_port()
@@ -256,7 +256,7 @@ def staged(template, *, account=(None, None, None)):
         port=port,
         shuffler_port=shuffler_port,
     )
-    shutil.copytree(template.folder, made.analyser.state)
+    world.installation(made.analyser.folder)
     if account[0] is not None:
         for path in [made.analyser.state, *made.analyser.state.rglob("*")]:
             os.chown(path, account[0], account[0])

@@ -26,8 +26,8 @@ BATCHES = ("twice", "mixed", "unsorted", "of_another", "too_many", "replayed")
 
 
 @pytest.fixture(scope="module")
-def stage(migrated_sqlite):
-    with staged(migrated_sqlite) as made:
+def stage(world):
+    with staged(world) as made:
         yield made
 
 

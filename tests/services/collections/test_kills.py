@@ -64,8 +64,8 @@ class Killer:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_it_goes_on_wherever_it_was_killed(migrated_sqlite, seed):
-    with staged(migrated_sqlite) as stage:
+def test_it_goes_on_wherever_it_was_killed(world, seed):
+    with staged(world) as stage:
         slugs = [f"walks-{number}" for number in range(ROUNDS)]
         for slug in slugs:
             stage.join(slug, stage.create(slug, NAMES), NAMES)

@@ -1,4 +1,4 @@
-"""A thousand devices and a browser, analyser and shuffler, each under an account of its own.
+"""Hundreds of devices and a browser, analyser and shuffler, each under an account of its own.
 
 Two rounds side by side: a large one of central points, and one of shuffled shares whose messages are long
 enough to be told from chance in hundreds of megabytes of memory.
@@ -27,7 +27,7 @@ from tests.services.programs import found_or_skip
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
 
-DEVICES, PROCESSES = 1_000, 2
+DEVICES, PROCESSES = 400, 2
 LEAST_OPEN_SECONDS = 15  # for the browser
 ROOM = 1.7  # times the guess: a round that closes before all have sent fails for no fault
 DEVICE_SECONDS = 0.06  # of a report beside its sealing, on a quiet machine with a busy shuffler
@@ -35,7 +35,7 @@ POINTS = {
     "mechanism": "geo-shuffle",
     "epsilon": "2",
     "delta": "0.000001",
-    "least_honest": 700,
+    "least_honest": 280,
     "dishonest_share": "0.05",
     "parameters": {"cell_m": "400"},
 }
@@ -65,10 +65,10 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def stage(migrated_sqlite):
+def stage(world):
     accounts.require()
     found_or_skip(Chromium)
-    with staged(migrated_sqlite, account=accounts.three()) as made:
+    with staged(world, account=accounts.three()) as made:
         yield made
 
 
@@ -84,7 +84,9 @@ def seconds_of_a_device(stage):
 @pytest.fixture(scope="module")
 def rounds(stage):
     """Both, with their links handed out, before they open."""
-    planned, seconds = [], LEAST_OPEN_SECONDS + DEVICES * seconds_of_a_device(stage) / PROCESSES
+    # Devices' processes and the browser start while it is open.
+    least_seconds = LEAST_OPEN_SECONDS * stage.pace
+    planned, seconds = [], least_seconds + DEVICES * seconds_of_a_device(stage) / PROCESSES
     for slug, count, request in (("points", DEVICES + 1, POINTS), ("shares", 24, SHARES)):
         # As nobody is called; the same bytes in every text that a program may make of it.
         names = [f"{secrets.token_hex(8)} Zwentibold" for _ in range(count)]

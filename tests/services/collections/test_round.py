@@ -8,9 +8,9 @@ NAMES = [f"Walker {number}" for number in range(24)]
 
 
 @pytest.fixture(scope="module")
-def played(migrated_sqlite):
+def played(world):
     """A round that has its result: its stage, itself, and what its ledger says."""
-    with staged(migrated_sqlite) as stage:
+    with staged(world) as stage:
         token = stage.create("walks", NAMES)
         stage.join("walks", token, NAMES)
         made = stage.plan("walks", NAMES)

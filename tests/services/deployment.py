@@ -10,7 +10,7 @@ import tempfile
 
 import psutil
 
-from tests.services.http import health
+from tests.services.http import is_whole
 from tests.services.installation import ROOT
 from tests.services.programs import Redis, free_port, wait_until
 
@@ -67,14 +67,13 @@ class Service:
             os.killpg(group, signal.SIGKILL)
 
 
-class Stack:
+class Deployment:
     """The commands of docker-compose.yml, except that every draw is slow and written down."""
 
-    def __init__(self, installation, postgres, *, settings="tests.services.hurried"):
+    def __init__(self, installation, postgres):
         self.installation, self.postgres = installation, postgres
         self.port, redis_port = free_port(), free_port()
         installation.broker_url = f"redis://127.0.0.1:{redis_port}/0"
-        installation.settings = settings
         # Longer than a lease, so that no killed worker makes a release late: slots would double each time.
         installation.others["HAZEMAP_SLOT_SECONDS"] = "1.3,1.3,1.3,1.3"
         self._redis = Redis(redis_port)
@@ -100,7 +99,7 @@ class Stack:
         self._ends.close()
 
     def answers(self):
-        return health(self.port) == (200, "")
+        return is_whole(self.port)
 
     def start_what_ended(self):
         """As `restart: unless-stopped` does: a Celery worker may give up when its broker dies."""
@@ -141,7 +140,7 @@ class Stack:
         return made
 
 
-class Parts(Stack):
+class Parts(Deployment):
     """The same with draws and files apart, each of which may end or hang for a while."""
 
     def _start_workers(self):
