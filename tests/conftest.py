@@ -93,13 +93,14 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pycollect_makeitem(collector, obj):
     """Leaves long tests out of `-m "not long"`: Schemathesis works out what it asks for while it collects."""
+    item = yield
     marks = getattr(obj, "pytestmark", ())
     if collector.config.option.markexpr == "not long" and any(mark.name == "long" for mark in marks):
         return []
-    return None
+    return item
 
 
 def asks_default_database(item):
