@@ -65,7 +65,7 @@ def pytest_collection():
 
 
 TESTS = Path(__file__).parent
-LONG_WORDS = ("mark.long", "SQLITE_FIRST")  # what makes a test long
+LONG_WORDS = ("mark.long", "SQLITE_FIRST", "by_pairs")  # what makes a test long
 
 
 @functools.cache
