@@ -66,7 +66,7 @@ def pytest_collection():
 
 
 TESTS = Path(__file__).parent
-LONG_WORDS = ("mark.long", "SQLITE_FIRST")  # what makes a test long
+LONG_WORDS = ("mark.long", "SQLITE_FIRST", "by_pairs")  # what makes a test long
 
 
 @functools.cache
@@ -77,11 +77,31 @@ def says_long(path):
     return any(words in source.read_text() for source in sources if source.is_file() for words in LONG_WORDS)
 
 
+@functools.cache
+def is_long(path):
+    """Returns whether all tests of a file are long."""
+    return path.name.startswith("test_") and any(
+        line.startswith("pytestmark = ") and "mark.long" in line for line in path.read_text().splitlines()
+    )
+
+
 def pytest_ignore_collect(collection_path, config):
-    """Leaves files without a long test unread by `-m long`: most are."""
+    """Leaves files unread that `-m long` (most) or `-m "not long"` asks nothing of."""
     if config.option.markexpr == "long" and collection_path.name.startswith("test_"):
         return True if not says_long(collection_path) else None
+    if config.option.markexpr == "not long" and collection_path.suffix == ".py":
+        return True if is_long(collection_path) else None
     return None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(collector, obj):
+    """Leaves long tests out of `-m "not long"`: Schemathesis works out what it asks for while it collects."""
+    item = yield
+    marks = getattr(obj, "pytestmark", ())
+    if collector.config.option.markexpr == "not long" and any(mark.name == "long" for mark in marks):
+        return []
+    return item
 
 
 def asks_default_database(item):

@@ -290,6 +290,7 @@ def test_nobody_but_stewards_can_tell_two_neighbouring_datasets_apart(
 def test_a_steward_can_tell_them_apart(people, client_of, token_of, clock, monkeypatch):
     """So that the comparison above can fail."""
     monkeypatch.setattr(f"{__name__}.PERSONS", ("steward",))
+    monkeypatch.setattr(f"{__name__}.wanted", lambda link: re.match("/datasets/city/(data|ledger)/$", link))
     given = (people, client_of, token_of, clock, Relation.ADD_REMOVE)
     worlds = [world(*given, other=other)["steward"] for other in (False, True)]
 

@@ -1,6 +1,7 @@
 """Inputs and mechanisms that several tests use."""
 
 from fractions import Fraction
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -48,6 +49,21 @@ def in_turn(names, relations_of, *, long):
         for relations in [sorted(relations_of(name))]
         for turn, relation in enumerate(relations)
     ]
+
+
+def by_pairs(cases, values):
+    """Returns parameters of tests: every case, a tuple, with each of the values.
+
+    In the short suite every two parts of a case and a value stand together at least once; the rest is long.
+    """
+    whole = [(*case, value) for case, value in product(cases, values)]
+    pairs = {row: {*combinations(enumerate(row), 2)} for row in whole}
+    missing, short = set().union(*pairs.values()), set()
+    while missing:
+        row = max(whole, key=lambda each: len(pairs[each] & missing))
+        short.add(row)
+        missing -= pairs[row]
+    return [pytest.param(*row, marks=[pytest.mark.long] * (row not in short)) for row in whole]
 
 
 def level_of(mechanism):

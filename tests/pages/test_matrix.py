@@ -4,9 +4,12 @@ A page without a row in `matrix.PAGES` fails `test_it_has_a_row_for_every_page`.
 afterwards, so rows do not know of each other.
 """
 
+from copy import deepcopy
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.test import Client
 from django.urls import reverse
 
 from heatmaps.admin import site
@@ -53,11 +56,15 @@ def things(people, dataset, upload, published, make_dataset):
 
 @pytest.fixture
 def ask(client_of, things, monkeypatch):
-    """The answer to one request, which is undone afterwards; a client of its own each time."""
+    """Answers one request, which is undone afterwards: a client of its own each time, signed in once."""
     monkeypatch.setattr("heatmaps.http.health._memory", health._Memory())
+    signed_in = {}
 
     def make(person, name, page, method):
-        client = client_of(person)
+        if person not in signed_in:
+            signed_in[person] = client_of(person).cookies
+        client = Client()
+        client.cookies = deepcopy(signed_in[person])
         address = address_of(name, page, things) + page.query
         with transaction.atomic():
             body = page.body if method == "POST" else None
@@ -94,10 +101,10 @@ def test_it_answers_everybody_as_the_table_says(ask, person, method):
 
 def test_it_records_what_an_administrator_opens_of_a_dataset(ask, client_of, things):
     """Any page about a dataset that is no member's: also one that is still to be written."""
-    of_dataset = {"slug", "upload", "release"}
+    of_dataset, client = {"slug", "upload", "release"}, client_of("administrator")
     for name, page in PAGES.items():
         if by_person(page.GET)["administrator"] == OK and (of_dataset & {*page.about} or name == "datasets"):
-            client_of("administrator").get(address_of(name, page, things))
+            client.get(address_of(name, page, things))
             last = AdministratorRead.objects.get(page=name, dataset__slug=things["slug"])
             assert last.reader.username == "administrator"
 

@@ -9,6 +9,7 @@ from mechanisms.evaluation.earth_mover import block_sums
 from mechanisms.evaluation.seeded import SeededSource
 from tests.mechanisms.examples import NAMES, SEED, in_turn, make, masses_for
 
+RESOLUTION = 32  # two cells a block of the classifier
 RELEASES = 200  # of each city; one half trains the classifier
 LOW, HIGH = (int(binom.ppf(share, RELEASES, 0.5)) for share in (0.005, 0.995))  # 99 %
 
@@ -55,18 +56,18 @@ PAIRS = in_turn(NAMES, lambda name: get(name).relations, long=LONG)
 
 @pytest.mark.parametrize(("name", "relation"), PAIRS)
 def test_two_cities_look_alike_at_epsilon_a_millionth(name, relation):
-    assert LOW <= hits(make(name, relation=relation, resolution=64, epsilon="1e-6")) <= HIGH
+    assert LOW <= hits(make(name, relation=relation, resolution=RESOLUTION, epsilon="1e-6")) <= HIGH
 
 
 @pytest.mark.parametrize("name", POWER)
 def test_the_same_classifier_tells_them_apart_at_epsilon_1(name):
     # One report is all that `frequency` can afford for 200 persons at epsilon 1.
     epsilon = 50 if name == "frequency" else 1
-    assert hits(make(name, resolution=64, epsilon=epsilon)) > 0.95 * RELEASES
+    assert hits(make(name, resolution=RESOLUTION, epsilon=epsilon)) > 0.95 * RELEASES
 
 
 def test_the_cities_share_no_cell():
-    mechanism = make("sparse-emd", resolution=64, width=20)
+    mechanism = make("sparse-emd", resolution=RESOLUTION, width=20)
     one, other = city(mechanism, west=True), city(mechanism, west=False)
     assert not set(one.cells.tolist()) & set(other.cells.tolist())
     assert one.masses.sum() == other.masses.sum() == 200 * mechanism.unit
