@@ -66,7 +66,7 @@ production-check: setup-dev ## the commands of docker-compose.yml as processes h
 	$(RUN) -m tests.services.rehearsal
 
 # Spark is for the lakes of SCALE=1 alone.
-bench: setup-dev $(if $(filter 1,$(SCALE)),$(SPARK)) ## speed and memory as ratios, held to goals (10 minutes; SCALE=1: hours); .local/bench
+bench: setup-dev $(if $(filter 1,$(SCALE)),$(SPARK)) ## speed and memory as ratios, held to goals (SCALE=1: many check-ins, lakes, kills); .local/bench
 	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
 
 growth: setup-dev ## measure again what docs/how-to/sizing.md says, with the figures of the last `make bench`

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyarrow import compute, csv
 
 from tests.benchmarks.checkin_files import REGION
+from tests.synthetic import hashes
 
 BARE = "parsing and a bare insert of five integers"
 TABLE = "CREATE TABLE bare (person bigint, rest bigint, cell bigint, time bigint, outside bigint)"
@@ -30,16 +31,16 @@ def main(path: str, database: str) -> dict[str, float]:
 
 
 def integers(path: str) -> np.ndarray:
-    """`(k, 5)` of a file: who, 0, where, when and whether outside."""
+    """`(k, 5)` of a file: two halves of a number like a hash, where, when and whether outside."""
     table = csv.read_csv(path, read_options=csv.ReadOptions(use_threads=False))
-    person = table["user"].combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    person = 2 * table["user"].combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
     x = (table["lon"].to_numpy() - REGION.west) / (REGION.east - REGION.west)
     y = (table["lat"].to_numpy() - REGION.south) / (REGION.north - REGION.south)
     cell = (np.clip(y, 0, 1 - 1e-9) * SIDE).astype(np.int64) * SIDE
     cell += (np.clip(x, 0, 1 - 1e-9) * SIDE).astype(np.int64)
     moment = compute.cast(table["time"], pa.int64()).to_numpy()
     outside = (x < 0) | (x >= 1) | (y < 0) | (y >= 1)
-    return np.stack([person, np.zeros_like(person), cell, moment, outside.astype(np.int64)], axis=1)
+    return np.stack([hashes(person), hashes(person + 1), cell, moment, outside.astype(np.int64)], axis=1)
 
 
 def on_sqlite(path: str, database: Path) -> dict[str, float]:

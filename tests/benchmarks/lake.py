@@ -237,11 +237,13 @@ def missed(figure: Figure) -> list[str]:
 
 
 def figures_of_size(size: Size) -> Iterator[Figure]:
-    """What misses its target is said beside."""
+    """Errors: RuntimeError at the end, which says what missed its target."""
+    words: list[str] = []
     for figure in figures(COUNTS[size]):
-        for words in missed(figure):
-            print(words, file=sys.stderr)
         yield figure
+        words += missed(figure)
+    if words:
+        raise RuntimeError("; ".join(words))
 
 
 def kill_runs(count: int = KILLS) -> dict[str, int]:

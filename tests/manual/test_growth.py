@@ -52,14 +52,16 @@ def test_noise_is_in_brackets(kept, other):
     assert cells(other(goals=[noisy])["speed goals"])[0][-2] == "2 (1.5 to 2.5)"
 
 
-def test_what_was_measured_is_planned_as_it_is_and_what_was_not_follows_from_the_largest(other):
+def test_what_was_measured_is_planned_as_it_is_and_what_was_not_follows_from_the_two_largest(other):
+    few = {"csv seconds": 2.0, "csv megabytes": 100.0, "parquet seconds": 2.0, "parquet megabytes": 90.0}
     cost = {"csv seconds": 3.0, "csv megabytes": 200.0, "parquet seconds": 2.0, "parquet megabytes": 300.0}
     more = cost | {"csv seconds": 30.0, "csv megabytes": 800.0}
 
-    plan = cells(other(rows=[{"check-ins": 10**5} | cost, {"check-ins": 10**6} | more])["growth planned"])
+    rows = [{"check-ins": 10**4} | few, {"check-ins": 10**5} | cost, {"check-ins": 10**6} | more]
+    plan = cells(other(rows=rows)["growth planned"])
 
     assert [row[0] for row in plan] == [f"10^{power}" for power in range(5, 11)]
-    assert [row[-1] for row in plan[:3]] == ["3 s, 200 MB", "30 s, 800 MB", "about 5 min, 8 GB"]
+    assert [row[-1] for row in plan[:3]] == ["3 s, 200 MB", "30 s, 800 MB", "about 5 min, 6.8 GB"]
     assert all("lake.md" in row[1] for row in plan[4:])
     assert not any("lake.md" in row[1] for row in plan[:4])
 
