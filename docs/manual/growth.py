@@ -118,7 +118,7 @@ def by_resolution() -> str:
 
 def by_releases() -> str:
     return table(
-        ("page", "processor", "with few", "processor"),
+        ("page", "processor", "beside", "its processor"),
         [
             (plain(row["page"]), seconds(row["seconds"]), plain(row["few"]), seconds(row["few seconds"]))
             for row in _of("pages")
