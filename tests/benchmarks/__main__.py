@@ -8,6 +8,7 @@ later one fails. Then the others go on, and the command ends with an error; so i
 import json
 import os
 import platform
+import resource
 import sys
 import time
 import traceback
@@ -36,7 +37,7 @@ class Bench:
     def run(self, name: str) -> None:
         """Measures a group. What it measured before it failed is kept."""
         measured: list[Figure | Point] = []
-        begin, load = time.perf_counter(), os.getloadavg()[0]
+        begin, cpu, load = time.perf_counter(), own_cpu(), os.getloadavg()[0]
         print(f"{name} (load {load:.1f})", flush=True)
         try:
             for figure in GROUPS[name](self.size):
@@ -53,7 +54,8 @@ class Bench:
         self.write()
         for picture in pictures:
             print(f"written: {picture}")
-        print(f"{name}: {time.perf_counter() - begin:.0f} s\n", flush=True)
+        seconds, processor = time.perf_counter() - begin, own_cpu() - cpu
+        print(f"{name}: {seconds:.0f} s, {processor:.0f} s of a processor\n", flush=True)
 
     def missed_by(self, measured: Sequence[Figure | Point]) -> list[str]:
         """Returns a line for each goal that is missed. Errors: KeyError for a goal that is in no row."""
@@ -94,6 +96,12 @@ def main(*names: str) -> int:
     for name in names or OF_SIZE[size]:
         bench.run(name)
     return 0 if bench.report() else 1
+
+
+def own_cpu() -> float:
+    """Returns CPU seconds so far of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def drawn(name: str, measured: Sequence[Figure | Point], folder: Path) -> list[Path]:
