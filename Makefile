@@ -30,7 +30,7 @@ STREETS_CODE := heatmaps/maps/streets
 SPARK := build/spark/.installed
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap setup-lab docs run test test-long test-changed production-check bench figures pictures wheel lint lock
+.PHONY: help setup setup-dev setup-basemap setup-lab docs run test test-long test-changed production-check bench growth figures pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -65,8 +65,12 @@ test-changed: setup-dev ## the tests that differ from BASE, TIMES times beside b
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
 
-bench: setup-dev $(SPARK) ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: many check-ins, lakes and kills)
+# Spark is for the lakes of SCALE=1 alone.
+bench: setup-dev $(if $(filter 1,$(SCALE)),$(SPARK)) ## speed and memory as ratios, held to goals (SCALE=1: many check-ins, lakes, kills); .local/bench
 	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
+
+growth: setup-dev ## measure again what docs/how-to/sizing.md says, with the figures of the last `make bench`
+	$(RUN) -m tests.benchmarks.growth
 
 docs: setup $(VENV)/.manual ## build the manual, which the server then shows at /help/manual/
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict --config-file docs/manual/mkdocs.yml

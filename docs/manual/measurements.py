@@ -1,6 +1,6 @@
 """Writes the manual's page of measured accuracy: sentences, charts and their numbers, by section."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Final
 
@@ -40,13 +40,18 @@ def drawing(picture: Picture, kinds: dict[str, int]) -> Chart:
     )
 
 
+def legend(kinds: Mapping[str, int]) -> str:
+    """Returns the list of lines with their styles, by name."""
+    key = "".join(f"<li>{_LINE.format(kind=kind)}{plain(name)}</li>" for name, kind in kinds.items())
+    return f'<ul class="chart-key" aria-label="Lines">{key}</ul>'
+
+
 def _section(section: Section) -> str:
     kinds = line_kinds(section)
     charts = "".join(
         _one_line(render_to_string("parts/chart.html", {"chart": drawing(picture, kinds)}))
         for picture in section.pictures
     )
-    key = "".join(f"<li>{_LINE.format(kind=kind)}{plain(name)}</li>" for name, kind in kinds.items())
     return "\n\n".join(
         (
             f'<a id="{section.anchor}"></a>',
@@ -54,7 +59,7 @@ def _section(section: Section) -> str:
             *(plain(sentence) for sentence in section.sentences),
             *(_table(numbers) for numbers in (section.choices,) if numbers is not None),
             f'<div class="charts">{charts}</div>',
-            f'<ul class="chart-key" aria-label="Lines">{key}</ul>',
+            legend(kinds),
             f"<details><summary>The numbers</summary>{''.join(map(_html_table, section.numbers))}</details>",
             _sources(section.sources),
         )

@@ -31,6 +31,7 @@ def parts(package: str) -> dict[str, str]:
     # Only now: the shuffler's process knows nothing of these, and models need Django's settings.
     catalogue = importlib.import_module("docs.manual.catalogue")
     measurements = importlib.import_module("docs.manual.measurements")
+    growth = importlib.import_module("docs.manual.growth")
     environment = importlib.import_module("heatmaps.config.environment")
     return {
         "settings": documented_table(environment.__doc__ or ""),
@@ -38,6 +39,7 @@ def parts(package: str) -> dict[str, str]:
         "operations": operations(_schema()),
         **catalogue.parts(),
         **measurements.parts(),
+        **growth.parts(),
     }
 
 

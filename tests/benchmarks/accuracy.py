@@ -2,6 +2,7 @@
 
 The heatmap paper's protocol (`mechanisms/evaluation/protocol.py`) on places of the odd half of
 the real check-ins that `HAZEMAP_TEST_DATA` has, else on made-up ones. Nothing but one of the three varies.
+With SCALE=1 three times as many trials, of more values.
 Alone: `python -m tests.benchmarks.accuracy FOLDER`.
 """
 
@@ -36,7 +37,7 @@ VARIED = {
     "persons": (50, 100, 200, 500, 1000),
     "resolution": (64, 256, 1024),
 }
-TRIALS = 12
+TRIALS = {Size.USUAL: 4, Size.LARGE: 12}
 SMOOTHED = 1 / 64  # of the side: the paper's four cells of 256
 MIDDLE = 0.2  # of the side of what is made up
 
@@ -64,10 +65,10 @@ def points(size: Size = Size.USUAL) -> Iterator[Point]:
     if size.is_tiny:
         yield from points_at([made_up(0, 60)], "resolution", 32, trials=2, usual=USUAL | {"persons": 60})
         return
-    places = found_places()
+    places, trials = found_places(), TRIALS[size]
     for varied, values in VARIED.items():
-        for value in values:
-            yield from points_at(places, varied, value, trials=TRIALS)
+        for value in values if size is Size.LARGE else values[::2]:
+            yield from points_at(places, varied, value, trials=trials)
 
 
 def points_at(
@@ -169,8 +170,8 @@ def _caption() -> str:
     return (
         f"Mean earth mover's distance between the released and the true map, both smoothed by 1/64 of the "
         f"side and summed to 32 × 32 blocks; {data}; where not varied ε = {USUAL['epsilon']}, "
-        f"{USUAL['persons']} persons, {USUAL['resolution']} cells a side; usual parameters; {TRIALS} trials "
-        "of the same persons for all, bars are standard errors."
+        f"{USUAL['persons']} persons, {USUAL['resolution']} cells a side; usual parameters; the same persons "
+        "for all, bars are standard errors."
     )
 
 

@@ -48,4 +48,5 @@ def closing(size: Size) -> Figure:
         bare,
         repeats=setting.repeats,
         clock=time.process_time,
+        goal=f"collections.{setting.goal}.closing" if setting.goal else "",
     )

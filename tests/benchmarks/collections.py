@@ -1,18 +1,18 @@
 """Collections: a device, the analyser and the shuffler beside bare HPKE of as many texts of the same size.
 
 At the settings of Tables 2 and 3 of Athanasiou et al. 2025, of the demo's round, and of shuffled shares on
-32 × 32 squares. Times are processor seconds. Aims: the analyser takes at most twice the time of bare opens;
-a device of the demo sends at most 2 MB and takes at most 5 s.
+32 × 32 squares. Times are processor seconds, of as many devices as a figure names. Without SCALE=1, of the
+Tables the settings with the fewest and the most people.
 """
 
 import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hazemap_device.encodings import encoding_of
@@ -28,8 +28,9 @@ from mechanisms.reproduction.athanasiou_2025 import austin, table_2, table_3
 from mechanisms.space.grid import FINEST_LEVEL, Region
 from tests.benchmarks.measure import Figure, Size, compare
 
+T = TypeVar("T")
 PROTOCOLS: Final = ("geo-shuffle", "sgdl-shuffle", "rr-shuffle")
-DEVICES: Final = 1000  # that the analyser's and the shuffler's times are given for
+DEVICES: Final = 1000  # whose packets the shuffler closes
 MESSAGES: Final = 3_000  # that the analyser's times are measured on, of as many whole reports
 # Table 2 has whole numbers from 0 to 1000 on one axis: here these are the squares of 10 m of the longer one.
 SQUARE_M: Final = 10
@@ -52,6 +53,7 @@ class Setting:
     cell_m: int | None = None
     resolution: int | None = None
     repeats: int = 1
+    goal: str = ""  # part of the names of its goals
 
     def plan(self) -> DevicePlan:
         target = Target(
@@ -84,12 +86,13 @@ def demo() -> Setting:
         most=2_000,
         cell_m=400,
         repeats=3,
+        goal="demo",
     )
 
 
 def tiny() -> Setting:
     """As the demo's, with squares as large as its radius: few messages."""
-    return replace(demo(), name="a tiny round", radius_m=4_000, cell_m=4_000, repeats=1)
+    return replace(demo(), name="a tiny round", radius_m=4_000, cell_m=4_000, repeats=1, goal="")
 
 
 def shares() -> Setting:
@@ -103,12 +106,14 @@ def shares() -> Setting:
         honest=1_400,
         most=2_000,
         resolution=32,
+        repeats=3,
+        goal="shares",
     )
 
 
 def published(size: Size) -> Iterator[Setting]:
     for protocol in PROTOCOLS[:1] if size.is_tiny else PROTOCOLS:
-        for persons, epsilon, _ in table_2.PRINTED[:1] if size.is_tiny else table_2.PRINTED:
+        for persons, epsilon, _ in some(table_2.PRINTED, size):
             yield Setting(
                 name=f"Table 2, n = {persons}, ε = {epsilon} a step",
                 mechanism=protocol,
@@ -120,7 +125,7 @@ def published(size: Size) -> Iterator[Setting]:
                 most=persons,
                 cell_m=SQUARE_M,
             )
-        for persons, epsilon, _ in table_3.PRINTED[:1] if size.is_tiny else table_3.PRINTED:
+        for persons, epsilon, _ in some(table_3.PRINTED, size):
             yield Setting(
                 name=f"Table 3, n = {persons}, ε = {epsilon}",
                 mechanism=protocol,
@@ -132,6 +137,11 @@ def published(size: Size) -> Iterator[Setting]:
                 most=persons,
                 cell_m=austin.CELL_M,
             )
+
+
+def some(settings: Sequence[T], size: Size) -> Sequence[T]:
+    """Returns all with SCALE=1, else the first and the last; the first of a tiny run."""
+    return {Size.TINY: settings[:1], Size.LARGE: settings}.get(size, [settings[0], settings[-1]])
 
 
 class Crowd:
@@ -169,6 +179,7 @@ def device(setting: Setting, crowd: Crowd) -> Figure:
         lambda: [SUITE.encrypt(text, key, INFO) for text in texts],
         repeats=setting.repeats,
         clock=time.process_time,
+        goal=f"collections.{setting.goal}.device" if setting.goal else "",
     )
 
 
@@ -191,25 +202,14 @@ def analyser(setting: Setting, crowd: Crowd) -> Figure:
             raise AssertionError("messages were lost")
         return plan.analyse(messages, reports)
 
-    figure = compare(
-        f"{setting.mechanism}, {setting.name}: the analyser of {DEVICES} devices",
+    return compare(
+        f"{setting.mechanism}, {setting.name}: the analyser of {reports} devices",
         analysed,
         "as many bare HPKE opens",
         lambda: [SUITE.decrypt(text, key, info) for text in sealed],
         repeats=setting.repeats,
         clock=time.process_time,
-    )
-    return of_many(figure, reports)
-
-
-def of_many(figure: Figure, devices: int) -> Figure:
-    """Times for `DEVICES` from those of fewer."""
-    times = DEVICES / devices
-    return replace(
-        figure,
-        seconds=figure.seconds * times,
-        alternative_seconds=figure.alternative_seconds * times,
-        details={"measured_devices": devices},
+        goal=f"collections.{setting.goal}.analyser" if setting.goal else "",
     )
 
 

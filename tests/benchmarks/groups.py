@@ -1,6 +1,9 @@
-"""Lists the groups of benchmarks: what each measures, at every size of its inputs."""
+"""Lists the groups of benchmarks: what each measures, at every size of its inputs.
 
-import json
+A usual run takes at most ten minutes on two cores that have nothing else to do. Groups of many check-ins and
+of lakes run with SCALE=1.
+"""
+
 import os
 import subprocess
 import sys
@@ -9,22 +12,35 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks import accuracy, mechanisms, reserve, scale, shuffle, transport
+from tests.benchmarks import (
+    accuracy,
+    adaptive,
+    command,
+    mechanisms,
+    reserve,
+    scale,
+    shuffle,
+    start,
+    transport,
+    uploads,
+)
 from tests.benchmarks.accuracy import Point
 from tests.benchmarks.measure import Figure, Size
 from tests.benchmarks.migrated import migrated
 from tests.browser.chromium import Chromium
+from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis
 from tests.sources.spark import Spark
 
 COLLECTIONS: Final = "collections.figures"
 PUBLISHED: Final = "collections.published_figures"
 CLOSING: Final = "closing.figures"
-INGEST: Final = "ingest.figures_of_new_database"
+LISTS: Final = "lists.figures_of_new_database"
 MAPS: Final = "maps.figures"
 LAKES: Final = "lake.figures_of_size"
-WORKERS: Final = (COLLECTIONS, PUBLISHED, CLOSING, INGEST, MAPS, LAKES)
+WORKERS: Final = (COLLECTIONS, PUBLISHED, CLOSING, LISTS, MAPS, LAKES)
 CLIENT: Final = str(Path(__file__).resolve().parents[2] / "clients" / "device")
+QUICK_SETTINGS: Final = "tests.benchmarks.settings"
 
 
 def collections(size: Size) -> Iterator[Figure]:
@@ -37,14 +53,26 @@ def collections_as_published(size: Size) -> Iterator[Figure]:
     return in_own_process(PUBLISHED, size)
 
 
+def lists(size: Size) -> Iterator[Figure]:
+    """Of pages and API lists, on the embedded database."""
+    return in_own_process(LISTS, size, settings=QUICK_SETTINGS)
+
+
 def databases(size: Size) -> Iterator[Figure]:
-    """On the embedded database and, where its programs are installed, on PostgreSQL."""
-    yield from in_own_process(INGEST, size)
+    """Uploads and disk, on the embedded database and, where its programs are installed, on PostgreSQL."""
+    with tempfile.TemporaryDirectory() as folder:
+        embedded = Installation(folder=Path(folder) / "state")
+        embedded.folder.mkdir()
+        embedded.manage("migrate", "--verbosity", "0")
+        yield from uploads.figures(embedded, size)
     if not is_there(Postgres):
         return
-    with Postgres.started() as postgres, migrated(postgres) as make:
-        url = postgres.url(postgres.new_database())
-        yield from in_own_process(INGEST, size, database_url=url)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Postgres.started() as postgres,
+        migrated(postgres) as make,
+    ):
+        yield from uploads.figures(make(Path(folder) / "state"), size, postgres)
         yield from reserve.figures(make, size)
 
 
@@ -55,14 +83,14 @@ def maps(size: Size) -> Iterator[Figure]:
 
 
 def scales(size: Size) -> Iterator[Figure]:
-    """Many check-ins: up to a million, or to ten with SCALE=1 in the environment."""
+    """Many check-ins: up to ten million."""
     if is_there(Postgres) and is_there(Redis):
         with Postgres.started() as postgres, Redis.started() as redis, migrated(postgres) as make:
             yield from scale.figures(postgres, redis, make, scale.COUNTS[size])
 
 
 def lakes(size: Size) -> Iterator[Figure]:
-    """Sums in a lake: of a million check-ins, or of 10 and 100 million with SCALE=1, and 60 kills then."""
+    """Sums in a lake: of 10 and 100 million check-ins, and 60 kills."""
     if not is_there(Spark):
         return
     yield from in_own_process(LAKES, size)
@@ -71,17 +99,27 @@ def lakes(size: Size) -> Iterator[Figure]:
 
 
 GROUPS: Final[Mapping[str, Callable[[Size], Iterable[Figure | Point]]]] = {
+    "start": start.figures,
+    "the command": command.figures,
+    "lists and pages": lists,
+    "databases": databases,
     "samplers and releases": mechanisms.figures,
     "time against resolution": mechanisms.resolution_figures,
+    "adaptive": adaptive.figures,
     "transport": transport.figures,
     "shuffled sums": shuffle.figures,
     "collections": collections,
     "collections at published settings": collections_as_published,
-    "databases": databases,
     "maps in Chromium": maps,
+    "accuracy": accuracy.points,
     "scale": scales,
     "lakes": lakes,
-    "accuracy": accuracy.points,
+}
+LARGE_ONLY: Final = frozenset({"scale", "lakes"})
+OF_SIZE: Final[Mapping[Size, tuple[str, ...]]] = {
+    Size.TINY: tuple(GROUPS),
+    Size.USUAL: tuple(name for name in GROUPS if name not in LARGE_ONLY),
+    Size.LARGE: tuple(GROUPS),
 }
 
 
@@ -92,7 +130,7 @@ def is_there(program: type[Postgres] | type[Redis] | type[Chromium] | type[Spark
 
 
 def in_own_process(
-    worker: str, size: Size, *, settings: str = "heatmaps.config.settings", database_url: str = ""
+    worker: str, size: Size, *, settings: str = "heatmaps.config.settings"
 ) -> Iterator[Figure]:
     """Figures of a function of this folder in a process and a state folder of their own, as they come.
 
@@ -102,14 +140,14 @@ def in_own_process(
         environment = os.environ | {
             "HAZEMAP_STATE": state,
             "HAZEMAP_RECORD_DIR": f"{state}-record",
-            "HAZEMAP_DATABASE_URL": database_url,
+            "HAZEMAP_DATABASE_URL": "",
             "HAZEMAP_SHUFFLER_STATE": f"{state}/shuffler",
             "DJANGO_SETTINGS_MODULE": settings,
             "PYTHONPATH": CLIENT,
         }
-        command = [sys.executable, "-m", "tests.benchmarks.worker", worker, size]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        arguments = [sys.executable, "-m", "tests.benchmarks.worker", worker, size]
+        with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True) as process:
             for line in process.stdout or ():
-                yield Figure(**json.loads(line))
+                yield Figure.of_json(line)
         if process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, command)
+            raise subprocess.CalledProcessError(process.returncode, arguments)

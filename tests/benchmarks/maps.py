@@ -6,10 +6,7 @@ Each with its scripts in the page, opened from a file, in turns.
 import gzip
 import io
 import json
-import statistics
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +17,7 @@ from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.maps.ground import ground_of
 from mechanisms.evaluation.seeded import SeededSource
 from mechanisms.space.grid import Region
-from tests.benchmarks.measure import Figure, Size
+from tests.benchmarks.measure import Figure, Size, in_turns
 from tests.browser.chromium import Chromium
 from tests.mechanisms.examples import crowd, make
 
@@ -31,9 +28,9 @@ REGIONS: Final = {
     "Stockholm": Region(17.6, 59.1, 18.8, 59.6),
     "Norway": Region(4.0, 57.8, 12.0, 64.0),
 }
-REPEATS: Final = 7
+REPEATS: Final = 5
 RESTING_MS: Final = 1000  # until everything has been drawn
-DRAGGED: Final = 240  # moves of the mouse
+DRAGGED: Final = 160  # moves of the mouse
 FIRST_PAINT: Final = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 # The mean time of a frame in seconds since then.
 COUNTING: Final = """() => {
@@ -49,40 +46,39 @@ COUNTING: Final = """() => {
 
 
 def figures(size: Size) -> list[Figure]:
-    """First paint and frames; the sizes of grounds are details of the first."""
-    repeats = 1 if size.is_tiny else REPEATS
+    """First paint and frames, of the same pages; the sizes of grounds are details of the first."""
     with tempfile.TemporaryDirectory() as folder, Chromium.started() as browser:
         ours, bare = Path(folder) / "map.html", Path(folder) / "bare.html"
         ours.write_bytes(map_page())
         bare.write_text(bare_page())
-        paint = in_turns(
-            browser, "first paint of a map of 256 x 256 cells", first_paint, (ours, bare), repeats
+        pages = in_turns(
+            lambda: opened(browser, ours), lambda: opened(browser, bare), repeats=size.repeats(REPEATS)
         )
-        frames = in_turns(
-            browser, "a frame while a map of 256 x 256 cells is dragged", frame, (ours, bare), repeats
+    return [
+        Figure(
+            name=name,
+            alternative="a bare Leaflet page",
+            ours=tuple(seconds[number] for seconds in pages[0]),
+            theirs=tuple(seconds[number] for seconds in pages[1]),
+            goal=f"maps.{key}",
+            details=details,
         )
-        return [replace(paint, details=ground_sizes()), frames]
+        for number, (key, name, details) in enumerate(
+            (
+                ("paint", "first paint of a map of 256 x 256 cells", ground_sizes()),
+                ("frame", "a frame while a map of 256 x 256 cells is dragged", {}),
+            )
+        )
+    ]
 
 
-def in_turns(
-    browser: Any, name: str, measured: Callable[[Any], float], pages: tuple[Path, Path], repeats: int
-) -> Figure:
-    """Medians in seconds. pages: ours, and the bare one."""
-    ours, bare = pages
-    seconds: dict[Path, list[float]] = {ours: [], bare: []}
-    for _ in range(repeats):
-        for path, found in seconds.items():
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
-            page.goto(path.as_uri())
-            found.append(measured(page))
-            page.close()
-    return Figure(
-        name=name,
-        alternative="a bare Leaflet page",
-        seconds=statistics.median(seconds[ours]),
-        alternative_seconds=statistics.median(seconds[bare]),
-        repeats=repeats,
-    )
+def opened(browser: Any, path: Path) -> tuple[float, float]:
+    """Returns seconds of a page until it is painted, and of a frame while it is dragged."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(path.as_uri())
+    seconds = first_paint(page), frame(page)
+    page.close()
+    return seconds
 
 
 def first_paint(page: Any) -> float:

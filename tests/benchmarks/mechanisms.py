@@ -1,5 +1,6 @@
 """Noise against OpenDP's sampler, a whole release against the linear programme in it."""
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -17,32 +18,37 @@ from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.benchmarks.measure import Figure, Size, compare
 
 DRAWS = 100_000
+REPEATS = 5
 COARSEST = 64
 # Noise in every square grows with their number: its grids end where a release takes seconds.
 FINER = {"sparse-emd": (128, 256, 512, 1024, 4096, 16_384), "laplace": (128, 256, 512, 1024)}
 
 
 def figures(size: Size) -> list[Figure]:
-    draws, resolutions, repeats = (1000, (64,), 1) if size.is_tiny else (DRAWS, (256, 65_536), 25)
-    return [noise(draws), *(sparse_release(resolution, repeats) for resolution in resolutions)]
+    draws, resolutions = (1000, (64,)) if size.is_tiny else (DRAWS, (256, 65_536))
+    repeats = size.repeats(REPEATS)
+    return [noise(draws, repeats), *(sparse_release(resolution, repeats) for resolution in resolutions)]
 
 
 def resolution_figures(size: Size) -> list[Figure]:
     """A release of the same 2,000 persons on finer and finer grids, against the coarsest."""
     return [
-        released_at(name, resolution, repeats=1 if size.is_tiny else 5)
+        released_at(name, resolution, repeats=size.repeats(REPEATS))
         for name, resolutions in FINER.items()
         for resolution in (resolutions[:1] if size.is_tiny else resolutions)
     ]
 
 
 def released_at(name: str, resolution: int, *, repeats: int) -> Figure:
+    is_finest = name == "sparse-emd" and resolution == FINER[name][-1]
     return compare(
         f"{name}, resolution {resolution}",
         release_of(name, resolution),
         f"{name}, resolution {COARSEST}",
         release_of(name, COARSEST),
         repeats=repeats,
+        clock=time.process_time,
+        goal="sparse.growth" if is_finest else "",
     )
 
 
@@ -53,7 +59,7 @@ def release_of(name: str, resolution: int) -> Callable[[], object]:
     return lambda: mechanism.release(masses, SystemSource())
 
 
-def noise(draws: int) -> Figure:
+def noise(draws: int, repeats: int) -> Figure:
     """The scale of one person's mass at ε = 0.1."""
     scale = Fraction(2**24 * 10)
     dp.enable_features("contrib")
@@ -62,10 +68,12 @@ def noise(draws: int) -> Figure:
     zeros = [0] * draws
     return compare(
         f"{draws} discrete Laplace draws",
-        lambda: discrete_laplace(SystemSource(), scale=scale, size=draws),
-        "OpenDP's vector Laplace measurement",
+        lambda: discrete_laplace(SystemSource(), scale=scale, size=draws).tolist(),
+        "OpenDP's vector Laplace measurement, lists of Python on both sides",
         lambda: measurement(zeros),
-        repeats=5,
+        repeats=repeats,
+        clock=time.process_time,
+        goal="samplers.laplace",
     )
 
 
@@ -81,6 +89,8 @@ def sparse_release(resolution: int, repeats: int) -> Figure:
         "its linear programme alone (HiGHS)",
         lambda: reconstruction._solve(programme),
         repeats=repeats,
+        clock=time.process_time,
+        goal=f"sparse.{resolution}",
     )
 
 

@@ -57,12 +57,12 @@ def figures(
             for resolution in RESOLUTIONS[:1] if is_tiny else RESOLUTIONS:
                 where = {"checkins": count, "persons": count // CHECKINS_A_PERSON}
                 found = released(postgres, made, where | {"resolution": resolution}, repeats)
-                yield figure(f"{count:,} check-ins", found, repeats)
+                yield figure(f"{count:,} check-ins", found)
     for persons in PERSONS_OF_A_MILLION if 1_000_000 in checkins else ():
         with stored(make, redis, 1_000_000, persons) as (made, _):
             where = {"checkins": 1_000_000, "persons": persons, "resolution": RESOLUTION}
             found = released(postgres, made, where, repeats)
-            yield figure(f"1,000,000 check-ins of at most {persons:,} persons", found, repeats)
+            yield figure(f"1,000,000 check-ins of at most {persons:,} persons", found)
 
 
 @contextlib.contextmanager
@@ -81,31 +81,29 @@ def stored(
         found = told(made, "store", count, persons)
         imported = Figure(
             name=f"import of {count:,} check-ins from Parquet",
-            alternative="bare COPY of the stored rows",
-            seconds=found["import"],
-            alternative_seconds=found["copy"],
-            repeats=1,
+            alternative="bare COPY of five integers a row",
+            ours=(found["import"],),
+            theirs=(found["copy"],),
             details={"checkins": count, "rows_a_second": found["rows_a_second"], "pack": found["pack"]},
         )
         yield made, [imported]
 
 
-def released(postgres: Postgres, made: Installation, where: dict[str, int], repeats: int) -> dict[str, float]:
+def released(postgres: Postgres, made: Installation, where: dict[str, int], repeats: int) -> dict[str, Any]:
     """From the request to the map that is drawn, medians, in turns with pyarrow."""
     with running_worker(made) as worker:
         found = told(made, "release", where["resolution"], worker, postgres.process.pid, repeats)
     return where | {"load": os.getloadavg()[0]} | found
 
 
-def figure(name: str, found: dict[str, float], repeats: int) -> Figure:
+def figure(name: str, found: dict[str, Any]) -> Figure:
     """Details on stderr, too."""
     print(json.dumps({"figure": name} | found), file=sys.stderr, flush=True)
     return Figure(
         name=f"{name}, resolution {found['resolution']}",
         alternative="pyarrow's group_by of them, one thread",
-        seconds=found["release"],
-        alternative_seconds=found["group_by"],
-        repeats=repeats,
+        ours=tuple(found.pop("releases")),
+        theirs=tuple(found.pop("group_bys")),
         details=found,
     )
 

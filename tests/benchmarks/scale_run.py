@@ -23,7 +23,7 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
 from heatmaps.data_slice import WHOLE  # noqa: E402
-from heatmaps.ingest import row_copy, uploads  # noqa: E402
+from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ingest.versions.advance import next_version  # noqa: E402
 from heatmaps.masses import column_copies, packed_columns, selection  # noqa: E402
 from heatmaps.models import (  # noqa: E402
@@ -41,7 +41,7 @@ from heatmaps.models.packed import SLOTS  # noqa: E402
 from heatmaps.pseudonyms.person_hashes import persons_of, slots_of  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
-from tests.benchmarks.ingest import block_of, copy_bare  # noqa: E402
+from tests.benchmarks import bare_insert  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.programs import wait_until  # noqa: E402
 from tests.synthetic import Crowd, hashes  # noqa: E402
@@ -77,7 +77,7 @@ def store(checkins, persons):
     return {
         "import": seconds,
         "pack": packed,
-        "copy": bare_seconds(upload),
+        "copy": bare_seconds(upload.rows_accepted),
         "rows_a_second": upload.rows_accepted / seconds,
     }
 
@@ -118,22 +118,20 @@ def hashed(person):
     return persons_of(hashes(2 * person.astype(np.int64)), hashes(2 * person.astype(np.int64) + 1))
 
 
-def bare_seconds(upload):
-    """Of an upload that nothing reads."""
-    columns = ("person", "person_rest", "cell", "time", "outside")
-    found = list(
-        CheckIn.objects.filter(extent__upload=upload).order_by("pk").values_list(*columns)[:BARE_ROWS]
+def bare_seconds(count):
+    """COPY of five integers a row into a bare table."""
+    content = bare_insert.binary(
+        np.random.default_rng(0).integers(0, 1 << 62, (BARE_ROWS, bare_insert.COLUMNS))
     )
-    spare = Upload.objects.get(pk=upload.pk)
-    spare.pk, spare.state, spare.version, spare.content_digest = None, UploadState.UNDONE, None, "spare"
-    spare.save(force_insert=True)
-    block = block_of(found)
-    begin = time.perf_counter()
-    copy_bare(spare, block)
-    seconds = (time.perf_counter() - begin) * upload.rows_accepted / len(found)
-    while row_copy.delete_some(spare.pk):
-        pass
-    return seconds
+    connection.ensure_connection()
+    with psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(bare_insert.TABLE)
+        begin = time.perf_counter()
+        with cursor.copy("COPY bare FROM STDIN (FORMAT binary)") as copy:
+            copy.write(content)
+        seconds = time.perf_counter() - begin
+        cursor.execute("DROP TABLE bare")
+    return seconds * count / BARE_ROWS
 
 
 def release(resolution, worker, postgres, repeats):
@@ -165,7 +163,9 @@ def release(resolution, worker, postgres, repeats):
 
     one()  # starts processes and connections
     found = [one() for _ in range(int(repeats))]
-    return {name: statistics.median(single[name] for single in found) for name in found[0]}
+    medians = {name: statistics.median(single[name] for single in found) for name in found[0]}
+    each = {f"{name}s": [single[name] for single in found] for name in ("release", "group_by")}
+    return medians | each
 
 
 def is_drawn(made):

@@ -3,10 +3,8 @@
 `python -m tests.benchmarks.worker MODULE.FUNCTION SIZE`
 """
 
-import json
 import os
 import sys
-from dataclasses import asdict
 
 import django
 from django.utils.module_loading import import_string
@@ -18,7 +16,7 @@ def main(worker: str, size: str) -> None:
     if os.environ.get("DJANGO_SETTINGS_MODULE"):
         django.setup()
     for figure in import_string(f"tests.benchmarks.{worker}")(Size(size)):
-        print(json.dumps(asdict(figure)), flush=True)
+        print(figure.json(), flush=True)
 
 
 if __name__ == "__main__":

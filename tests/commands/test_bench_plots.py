@@ -13,7 +13,7 @@ SMALL = {"epsilon": "1", "persons": 60, "resolution": 32}
 
 
 def row(group, name, ratio):
-    figure = Figure(name=name, alternative="bare", seconds=ratio, alternative_seconds=1.0, repeats=1)
+    figure = Figure(name=name, alternative="bare", ours=(ratio,), theirs=(1.0,))
     return figure.row() | {"group": group}
 
 
