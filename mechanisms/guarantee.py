@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -145,6 +145,28 @@ class Guarantee:
             if_shuffler_fails=_sum_if_shuffler_fails(self, other),
         )
 
+    @classmethod
+    def total(cls, counts: Mapping[Guarantee, int]) -> Guarantee:
+        """Returns the sum of guarantees, each as often as it counts, at least one of them once.
+
+        It is what adding them up one by one gives, to the last digit at any distance, with terms of one shape
+        as one: it has as many terms as there are shapes. Errors: ValueError for none; RelationMismatch.
+        """
+        relations = {guarantee.relation for guarantee in counts}
+        if len(relations) > 1:
+            raise RelationMismatch(f"cannot add guarantees under {' and '.join(sorted(relations))}")
+        if not counts:
+            raise ValueError("counts has no guarantee, allowed: at least one")
+        return cls(
+            relation=relations.pop(),
+            delta=sum((each.delta * count for each, count in counts.items()), start=Fraction(0)),
+            trust=min((each.trust for each in counts), key=list(Trust).index),
+            max_distance_m=min(each.max_distance_m for each in counts),
+            terms=_merged((term, count) for each, count in counts.items() for term in each.terms),
+            simulated=any(each.simulated for each in counts),
+            if_shuffler_fails=_total_if_shuffler_fails(counts),
+        )
+
     def to_json(self) -> dict[str, object]:
         """Returns JSON values without loss: exact numbers as "p/q" or "inf"."""
         fails = self.if_shuffler_fails
@@ -202,6 +224,41 @@ def _sum_if_shuffler_fails(first: Guarantee, second: Guarantee) -> Guarantee | N
     if first.if_shuffler_fails is None and second.if_shuffler_fails is None:
         return None
     return (first.if_shuffler_fails or first) + (second.if_shuffler_fails or second)
+
+
+def _total_if_shuffler_fails(counts: Mapping[Guarantee, int]) -> Guarantee | None:
+    if all(each.if_shuffler_fails is None for each in counts):
+        return None
+    totals: dict[Guarantee, int] = {}
+    for each, count in counts.items():
+        left = each.if_shuffler_fails or each
+        totals[left] = totals.get(left, 0) + count
+    return Guarantee.total(totals)
+
+
+def _merged(counts: Iterable[tuple[Term, int]]) -> tuple[Term, ...]:
+    """Returns the sum of terms, each as often as it counts, with those of one shape as one term."""
+    shapes: dict[tuple[Exact | None, Fraction, Fraction], tuple[Exact, Exact]] = {}
+    for term, count in counts:
+        shape = _shape(term)
+        cap, alpha_per_m = shapes.get(shape, (Fraction(0), Fraction(0)))
+        shapes[shape] = cap + term.cap * count, alpha_per_m + term.alpha_per_m * count
+    return tuple(
+        Term(cap=cap, alpha_per_m=alpha_per_m, offset_m=offset_m, step_m=step_m)
+        for (_, offset_m, step_m), (cap, alpha_per_m) in shapes.items()
+    )
+
+
+def _shape(term: Term) -> tuple[Exact | None, Fraction, Fraction]:
+    """Returns the same for two terms exactly where caps and slopes may be added.
+
+    min(c, a·x) + min(c', a'·x) = min(c + c', (a + a')·x) for all x where c/a = c'/a': the distance from which
+    on each is its cap, by which they are told apart. A slope of 0 has none, and loses nothing.
+    """
+    if term.alpha_per_m == INFINITY:
+        return None, Fraction(0), Fraction(0)  # its cap at any distance
+    reach_m = INFINITY if term.cap == INFINITY or term.alpha_per_m == 0 else term.cap / term.alpha_per_m
+    return reach_m, term.offset_m, term.step_m
 
 
 def _term_from_json(data: object) -> Term:
