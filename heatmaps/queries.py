@@ -1,7 +1,6 @@
 """Reads what pages show and writes nothing; private data are marked and for stewards only."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -245,13 +244,11 @@ def total_guarantee(dataset: Dataset) -> Guarantee:
     """
     releases = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED).order_by()
     texts = releases.values_list(Cast("guarantee", TextField())).annotate(count=Count("pk"))
-    counts = Counter[Guarantee]()
-    for text, count in texts:
-        counts[_guarantee_of_text(text)] += count
-    for restoration in dataset.restorations.prefetch_related("charges__account"):
-        counts[_unknown_loss(restoration, Relation(dataset.relation))] += 1
+    counted = [(_guarantee_of_text(text), count) for text, count in texts]
+    restorations = dataset.restorations.prefetch_related("charges__account")
+    counted += [(_unknown_loss(restoration, Relation(dataset.relation)), 1) for restoration in restorations]
     # Without any, nothing; beside others, nothing at all would ask for trust in this server.
-    return Guarantee.total(counts or {Guarantee(relation=Relation(dataset.relation)): 1})
+    return Guarantee.total(counted or [(Guarantee(relation=Relation(dataset.relation)), 1)])
 
 
 @lru_cache(_REMEMBERED)

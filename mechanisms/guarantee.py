@@ -146,25 +146,28 @@ class Guarantee:
         )
 
     @classmethod
-    def total(cls, counts: Mapping[Guarantee, int]) -> Guarantee:
-        """Returns the sum of guarantees, each as often as it counts, at least one of them once.
+    def total(cls, counted: Iterable[tuple[Guarantee, int]]) -> Guarantee:
+        """Returns the sum of guarantees, each as often as it counts, at least once.
 
         It is what adding them up one by one gives, to the last digit at any distance, with terms of one shape
         as one: it has as many terms as there are shapes. Errors: ValueError for none; RelationMismatch.
         """
-        relations = {guarantee.relation for guarantee in counts}
+        counts = list(counted)
+        relations = {each.relation for each, _ in counts}
         if len(relations) > 1:
             raise RelationMismatch(f"cannot add guarantees under {' and '.join(sorted(relations))}")
         if not counts:
-            raise ValueError("counts has no guarantee, allowed: at least one")
+            raise ValueError("counted has no guarantee, allowed: at least one")
+        left = [(each.if_shuffler_fails or each, count) for each, count in counts]
+        is_shuffled = any(each.if_shuffler_fails is not None for each, _ in counts)
         return cls(
             relation=relations.pop(),
-            delta=sum((each.delta * count for each, count in counts.items()), start=Fraction(0)),
-            trust=min((each.trust for each in counts), key=list(Trust).index),
-            max_distance_m=min(each.max_distance_m for each in counts),
-            terms=_merged((term, count) for each, count in counts.items() for term in each.terms),
-            simulated=any(each.simulated for each in counts),
-            if_shuffler_fails=_total_if_shuffler_fails(counts),
+            delta=_finite("delta", _sum((each.delta, count) for each, count in counts)),
+            trust=min({each.trust for each, _ in counts}, key=list(Trust).index),
+            max_distance_m=min({each.max_distance_m for each, _ in counts}),
+            terms=_merged((term, count) for each, count in counts for term in each.terms),
+            simulated=any(each.simulated for each, _ in counts),
+            if_shuffler_fails=cls.total(left) if is_shuffled else None,
         )
 
     def to_json(self) -> dict[str, object]:
@@ -226,38 +229,42 @@ def _sum_if_shuffler_fails(first: Guarantee, second: Guarantee) -> Guarantee | N
     return (first.if_shuffler_fails or first) + (second.if_shuffler_fails or second)
 
 
-def _total_if_shuffler_fails(counts: Mapping[Guarantee, int]) -> Guarantee | None:
-    if all(each.if_shuffler_fails is None for each in counts):
-        return None
-    totals: dict[Guarantee, int] = {}
-    for each, count in counts.items():
-        left = each.if_shuffler_fails or each
-        totals[left] = totals.get(left, 0) + count
-    return Guarantee.total(totals)
+def _sum(counted: Iterable[tuple[Exact, int]]) -> Exact:
+    """Returns the sum of exact numbers, each as often as it counts; few denominators make it cheap."""
+    numerators: dict[int, int] = {}
+    for value, count in counted:
+        if isinstance(value, float):
+            return INFINITY
+        numerators[value.denominator] = numerators.get(value.denominator, 0) + value.numerator * count
+    parts = (Fraction(numerator, denominator) for denominator, numerator in numerators.items())
+    return sum(parts, start=Fraction(0))
 
 
-def _merged(counts: Iterable[tuple[Term, int]]) -> tuple[Term, ...]:
+def _merged(counted: Iterable[tuple[Term, int]]) -> tuple[Term, ...]:
     """Returns the sum of terms, each as often as it counts, with those of one shape as one term."""
-    shapes: dict[tuple[Exact | None, Fraction, Fraction], tuple[Exact, Exact]] = {}
-    for term, count in counts:
-        shape = _shape(term)
-        cap, alpha_per_m = shapes.get(shape, (Fraction(0), Fraction(0)))
-        shapes[shape] = cap + term.cap * count, alpha_per_m + term.alpha_per_m * count
+    shapes: dict[tuple[Exact, Fraction, Fraction] | None, list[tuple[Term, int]]] = {}
+    for term, count in counted:
+        shapes.setdefault(_shape(term), []).append((term, count))
     return tuple(
-        Term(cap=cap, alpha_per_m=alpha_per_m, offset_m=offset_m, step_m=step_m)
-        for (_, offset_m, step_m), (cap, alpha_per_m) in shapes.items()
+        Term(
+            cap=_sum((term.cap, count) for term, count in terms),
+            alpha_per_m=INFINITY if shape is None else _sum((term.alpha_per_m, count) for term, count in terms),
+            offset_m=Fraction(0) if shape is None else shape[1],
+            step_m=Fraction(0) if shape is None else shape[2],
+        )
+        for shape, terms in shapes.items()
     )
 
 
-def _shape(term: Term) -> tuple[Exact | None, Fraction, Fraction]:
-    """Returns the same for two terms exactly where caps and slopes may be added.
+def _shape(term: Term) -> tuple[Exact, Fraction, Fraction] | None:
+    """Returns the same for two terms where caps and slopes may be added, and None for all flat ones.
 
     min(c, a·x) + min(c', a'·x) = min(c + c', (a + a')·x) for all x where c/a = c'/a': the distance from which
-    on each is its cap, by which they are told apart. A slope of 0 has none, and loses nothing.
+    on each is its cap. A slope of 0 has none, and loses nothing.
     """
-    if term.alpha_per_m == INFINITY:
-        return None, Fraction(0), Fraction(0)  # its cap at any distance
-    reach_m = INFINITY if term.cap == INFINITY or term.alpha_per_m == 0 else term.cap / term.alpha_per_m
+    if isinstance(term.alpha_per_m, float):
+        return None
+    reach_m = INFINITY if isinstance(term.cap, float) or not term.alpha_per_m else term.cap / term.alpha_per_m
     return reach_m, term.offset_m, term.step_m
 
 
