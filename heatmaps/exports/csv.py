@@ -42,7 +42,9 @@ def write_squares(released: Released, stream: BinaryIO) -> None:
         levels = heatmap.levels[part]
         side = np.int64(1) << (heatmap.level - levels).astype(np.int64)
         # Squares that differ in size have codes of different lengths: those of their first cells.
-        x, y = morton_decode(heatmap.prefixes[part] << 2 * (heatmap.level - levels.astype(np.int64)), heatmap.level)
+        x, y = morton_decode(
+            heatmap.prefixes[part] << 2 * (heatmap.level - levels.astype(np.int64)), heatmap.level
+        )
         places = ((1 << heatmap.level) - y - side, x, side)
         edges = (texts(edge, missing="") for edge in square_bounds(released, part).T)
         values = decimals(heatmap.values[part] / total, missing="")

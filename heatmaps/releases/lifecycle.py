@@ -155,7 +155,9 @@ def cancellable_ids(releases: Iterable[Release]) -> frozenset[UUID]:
     ahead = [
         release
         for release in releases
-        if release.dataset.origin.is_asked and release.state == ReleaseState.RESERVED and release.starts_at > now
+        if release.dataset.origin.is_asked
+        and release.state == ReleaseState.RESERVED
+        and release.starts_at > now
     ]
     return frozenset(release.pk for release in hold.not_kept_back(ahead)) if ahead else frozenset()
 
