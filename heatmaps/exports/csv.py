@@ -76,7 +76,7 @@ def _line(cells: tuple[object, ...]) -> bytes:
 
 
 def _total(heatmap: Heatmap) -> float:
-    """Returns the number of persons by which `Heatmap.dense` divides, where the grid is not too fine for it."""
+    """Returns the persons by which `Heatmap.dense` divides, where the grid is not too fine for it."""
     if 1 << heatmap.level > DENSE_SIDE_LIMIT:
         return float(heatmap.values.sum())
     return dense_total(heatmap, SquareRows.of(heatmap))

@@ -227,7 +227,7 @@ alike_terms = st.builds(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(guarantees(Relation.REPLACE), st.integers(1, 3)), min_size=1, max_size=4), st.data()
 )
