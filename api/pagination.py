@@ -22,20 +22,30 @@ def page(
     rows: QuerySet[Any] | Sequence[Any],
     show: type[Serializer[Any]] | Callable[[Any], object],
 ) -> Response:
-    """Returns the page that was asked for. Errors: Http404 beyond the last one."""
+    """Returns the page that was asked for, its rows shown one by one. Errors: as `page_at_once`."""
+    if isinstance(show, type):
+        return page_at_once(request, rows, lambda current: show(current, many=True).data)
+    return page_at_once(request, rows, lambda current: [show(row) for row in current])
+
+
+def page_at_once(
+    request: Request,
+    rows: QuerySet[Any] | Sequence[Any],
+    show: Callable[[list[Any]], Sequence[object]],
+) -> Response:
+    """Returns the page that was asked for, its rows shown together. Errors: Http404 beyond the last one."""
     number = _whole(request, PAGE, 1, 10**_MOST_DIGITS - 1)
     pages = Paginator(rows, _whole(request, PAGE_SIZE, ROWS, MOST_ROWS))
     try:
         current = pages.page(number)
     except EmptyPage:
         raise Http404("no such page") from None
-    results = show(current, many=True).data if isinstance(show, type) else [show(row) for row in current]
     return Response(
         {
             "count": pages.count,
             "next": _address(request, number + 1) if current.has_next() else None,
             "previous": _address(request, number - 1) if current.has_previous() else None,
-            "results": results,
+            "results": show(list(current)),
         }
     )
 

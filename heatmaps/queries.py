@@ -1,12 +1,16 @@
 """Reads what pages show and writes nothing; private data are marked and for stewards only."""
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.http import Http404
 
 from heatmaps.budget import alerts
@@ -45,6 +49,7 @@ from mechanisms.space.grid import Region
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
 LONGEST_SEARCH: Final = 120  # characters
+_REMEMBERED: Final = 4096  # guarantees as they are stored, a kilobyte each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +169,13 @@ def current_version(dataset: Dataset) -> int | None:
     return number
 
 
+def current_versions(datasets: Iterable[Dataset]) -> dict[int, int]:
+    """Returns the number of the latest data version of each of these datasets that has one, by its primary
+    key."""
+    rows = DataVersion.objects.filter(dataset__in=[dataset.pk for dataset in datasets]).order_by()
+    return dict(rows.values_list("dataset").annotate(latest=Max("number")))
+
+
 def survey_of(dataset: Dataset) -> SourceSurvey | None:
     """Returns, for stewards only, the next version of a dataset in a lake, on its way or failed."""
     return SourceSurvey.objects.filter(pk=dataset.pk).first()
@@ -227,19 +239,26 @@ def events_of(dataset: Dataset, *, selection: Selection | None = None) -> QueryS
 def total_guarantee(dataset: Dataset) -> Guarantee:
     """Returns everything that was asked for and not cancelled, as one promise (plain composition).
 
-    What was charged after a restore, counts as if it were lost at any distance.
+    What was charged after a restore, counts as if it were lost at any distance. Nothing of it is kept: it is
+    what the rows say that `ledger.verification` checks. Equal guarantees are counted by the database, as many
+    releases have few different ones.
     """
-    releases = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
-    first, *rest = [
-        Guarantee.from_json(stored) for stored in releases.values_list("guarantee", flat=True)
-    ] or [Guarantee(relation=Relation(dataset.relation))]
-    # From the first on: nothing at all would ask for trust in this server.
-    return sum([*rest, *map(_unknown_loss, dataset.restorations.all())], start=first)
+    releases = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED).order_by()
+    texts = releases.values_list(Cast("guarantee", TextField())).annotate(count=Count("pk"))
+    counted = [(_guarantee_of_text(text), count) for text, count in texts]
+    restorations = dataset.restorations.prefetch_related("charges__account")
+    counted += [(_unknown_loss(restoration, Relation(dataset.relation)), 1) for restoration in restorations]
+    # Without any, nothing; beside others, nothing at all would ask for trust in this server.
+    return Guarantee.total(counted or [(Guarantee(relation=Relation(dataset.relation)), 1)])
 
 
-def _unknown_loss(restoration: Restoration) -> Guarantee:
-    charges = dict(restoration.charges.values_list("account__kind", "amount"))
-    relation = Relation(restoration.dataset.relation)
+@lru_cache(_REMEMBERED)
+def _guarantee_of_text(text: str) -> Guarantee:
+    return Guarantee.from_json(json.loads(text))
+
+
+def _unknown_loss(restoration: Restoration, relation: Relation) -> Guarantee:
+    charges = {charge.account.kind: charge.amount for charge in restoration.charges.all()}
     whole = AccountKind.PRESENCE if relation is Relation.ADD_REMOVE else AccountKind.RECORD
     epsilon, delta = charges[whole], charges[AccountKind.DELTA]
     if epsilon is not None:  # an operator may know of the radius alone

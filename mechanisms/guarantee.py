@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -145,6 +145,31 @@ class Guarantee:
             if_shuffler_fails=_sum_if_shuffler_fails(self, other),
         )
 
+    @classmethod
+    def total(cls, counted: Iterable[tuple[Guarantee, int]]) -> Guarantee:
+        """Returns the sum of guarantees, each as often as it counts, at least once.
+
+        It is what adding them up one by one gives, to the last digit at any distance, with terms of one shape
+        as one: it has as many terms as there are shapes. Errors: ValueError for none; RelationMismatch.
+        """
+        counts = list(counted)
+        relations = {each.relation for each, _ in counts}
+        if len(relations) > 1:
+            raise RelationMismatch(f"cannot add guarantees under {' and '.join(sorted(relations))}")
+        if not counts:
+            raise ValueError("counted has no guarantee, allowed: at least one")
+        left = [(each.if_shuffler_fails or each, count) for each, count in counts]
+        is_shuffled = any(each.if_shuffler_fails is not None for each, _ in counts)
+        return cls(
+            relation=relations.pop(),
+            delta=_finite("delta", _sum((each.delta, count) for each, count in counts)),
+            trust=min({each.trust for each, _ in counts}, key=list(Trust).index),
+            max_distance_m=min({each.max_distance_m for each, _ in counts}),
+            terms=_merged((term, count) for each, count in counts for term in each.terms),
+            simulated=any(each.simulated for each, _ in counts),
+            if_shuffler_fails=cls.total(left) if is_shuffled else None,
+        )
+
     def to_json(self) -> dict[str, object]:
         """Returns JSON values without loss: exact numbers as "p/q" or "inf"."""
         fails = self.if_shuffler_fails
@@ -202,6 +227,47 @@ def _sum_if_shuffler_fails(first: Guarantee, second: Guarantee) -> Guarantee | N
     if first.if_shuffler_fails is None and second.if_shuffler_fails is None:
         return None
     return (first.if_shuffler_fails or first) + (second.if_shuffler_fails or second)
+
+
+def _sum(counted: Iterable[tuple[Exact, int]]) -> Exact:
+    """Returns the sum of exact numbers, each as often as it counts; few denominators make it cheap."""
+    numerators: dict[int, int] = {}
+    for value, count in counted:
+        if isinstance(value, float):
+            return INFINITY
+        numerators[value.denominator] = numerators.get(value.denominator, 0) + value.numerator * count
+    parts = (Fraction(numerator, denominator) for denominator, numerator in numerators.items())
+    return sum(parts, start=Fraction(0))
+
+
+def _merged(counted: Iterable[tuple[Term, int]]) -> tuple[Term, ...]:
+    """Returns the sum of terms, each as often as it counts, with those of one shape as one term."""
+    shapes: dict[tuple[Exact, Fraction, Fraction] | None, list[tuple[Term, int]]] = {}
+    for term, count in counted:
+        shapes.setdefault(_shape(term), []).append((term, count))
+    return tuple(
+        Term(
+            cap=_sum((term.cap, count) for term, count in terms),
+            alpha_per_m=INFINITY
+            if shape is None
+            else _sum((term.alpha_per_m, count) for term, count in terms),
+            offset_m=Fraction(0) if shape is None else shape[1],
+            step_m=Fraction(0) if shape is None else shape[2],
+        )
+        for shape, terms in shapes.items()
+    )
+
+
+def _shape(term: Term) -> tuple[Exact, Fraction, Fraction] | None:
+    """Returns the same for two terms where caps and slopes may be added, and None for all flat ones.
+
+    min(c, a·x) + min(c', a'·x) = min(c + c', (a + a')·x) for all x where c/a = c'/a': the distance from which
+    on each is its cap. A slope of 0 has none, and loses nothing.
+    """
+    if isinstance(term.alpha_per_m, float):
+        return None
+    reach_m = INFINITY if isinstance(term.cap, float) or not term.alpha_per_m else term.cap / term.alpha_per_m
+    return reach_m, term.offset_m, term.step_m
 
 
 def _term_from_json(data: object) -> Term:

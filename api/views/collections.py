@@ -6,7 +6,8 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers, pagination
+from api import pagination
+from api.addresses import Addresses
 from api.schema import LOCATION, example, listing, operation
 from api.serializers.collections import (
     DeviceMechanismOut,
@@ -133,9 +134,10 @@ def _question(typed: dict[str, Any]) -> ReleaseRequest:
 
 def _round(request: Request, row: Round) -> dict[str, Any]:
     release, dataset = row.release, row.release.dataset
+    address = Addresses(request)
     links = {
-        "self": answers.address(request, "round", dataset.slug, str(row.number)),
-        "release": answers.address(request, "release", release.pk),
+        "self": address("round", dataset.slug, str(row.number)),
+        "release": address("release", release.pk),
     }
     values = {
         "number": row.number,

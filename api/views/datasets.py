@@ -71,7 +71,8 @@ class DatasetsView(ApiView):
     def get(self, request: Request) -> Response:
         """List your datasets. Administrators get all of them."""
         rows = queries.datasets_of(person(request), _search(request))
-        return pagination.page(request, rows, lambda row: answers.dataset(request, row))
+        rows = rows.select_related("collection")
+        return pagination.page_at_once(request, rows, lambda page: answers.datasets(request, page))
 
     @operation(
         "datasets_create",

@@ -48,6 +48,16 @@ def feature_lines(
     return chain(*(reversed(parts) if centres_first else parts))
 
 
+def square_bounds(released: Released, part: slice) -> NDArray[np.float64]:
+    """Returns `(k, 4)` edges of some squares of a map: west, south, east, north in degrees."""
+    levels, prefixes = released.heatmap.levels[part], released.heatmap.prefixes[part]
+    bounds = np.empty((levels.size, 4))
+    for level in np.unique(levels).tolist():
+        at_level = levels == level
+        bounds[at_level] = np.stack(released.region.cell_bounds(level, prefixes[at_level]), axis=1)
+    return bounds
+
+
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Yields closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
@@ -67,7 +77,7 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
         apart = np.where(distinguished.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        bounds = _bounds(released, part)
+        bounds = square_bounds(released, part)
         west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
@@ -95,13 +105,3 @@ def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
         facts = {"centre": rank, "value": centre.persons, "share": centre.share}
         line = json.dumps({"type": "Feature", "geometry": place, "properties": facts}).encode()
         yield line + _BETWEEN, np.array([[centre.lon, centre.lat, centre.lon, centre.lat]])
-
-
-def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
-    """Returns `(k, 4)` west, south, east, north in degrees."""
-    levels, prefixes = released.heatmap.levels[part], released.heatmap.prefixes[part]
-    bounds = np.empty((levels.size, 4))
-    for level in np.unique(levels).tolist():
-        at_level = levels == level
-        bounds[at_level] = np.stack(released.region.cell_bounds(level, prefixes[at_level]), axis=1)
-    return bounds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from heatmaps.exports import Format, Released, format_of
+from heatmaps.exports import FORMATS, Format, Released, format_of
 from heatmaps.guides.release_sheets import KIND
 from mechanisms.check import ParameterError
 
@@ -22,7 +22,7 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
 
     Errors: `ParameterError` naming `output` or `resolution`.
     """
-    file_format = format_of(path.suffix)
+    file_format = _format_of(path)
     file_format.check(resolution)
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError("output", str(path), "a file in a folder that exists and can be written to")
@@ -40,7 +40,7 @@ def save(path: Path, released: Released) -> None:
     content = (json.dumps(released.sheet, indent=2, ensure_ascii=False) + "\n").encode()
     with Replacement(path) as new_map, Replacement(sheet_path(path)) as new_sheet:
         new_sheet.write(lambda stream: stream.write(content))
-        new_map.write(lambda stream: format_of(path.suffix).write(released, stream))
+        new_map.write(lambda stream: _format_of(path).write(released, stream))
 
 
 class Replacement:
@@ -64,6 +64,12 @@ class Replacement:
             self._temporary.replace(self._path)
         else:
             self._temporary.unlink(missing_ok=True)
+
+
+def _format_of(path: Path) -> Format:
+    """Returns the format that a file's name ends with. Errors: `ParameterError` naming `output`."""
+    endings = [suffix for suffix in FORMATS if path.name.lower().endswith(suffix)]
+    return format_of(max(endings, key=len, default=path.suffix))  # .cells.csv is no .csv
 
 
 def _same(target: Path, source: Path) -> bool:

@@ -1,12 +1,27 @@
 """Goes back through the maps that a map started from, and adds up what they promise together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
+
+from django.db import connection
+from django.db.models.expressions import RawSQL
 
 from heatmaps.guides.choices import Chosen
 from heatmaps.guides.release_sheets import FileSheet
 from heatmaps.models import Dataset, GuideFile, Release
 from mechanisms.guarantee import Guarantee, Relation
+
+# Releases that some go back to, their own guides and so on to the first.
+_EARLIER: Final = """
+WITH RECURSIVE earlier (id) AS (
+    SELECT guide_release_id FROM heatmaps_release WHERE guide_release_id IS NOT NULL AND id IN ({})
+    UNION
+    SELECT guided.guide_release_id FROM heatmaps_release guided JOIN earlier ON guided.id = earlier.id
+    WHERE guided.guide_release_id IS NOT NULL
+)
+SELECT id FROM earlier
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +73,20 @@ def chain(guide: Release | None) -> Iterator[Release]:
     while guide is not None:
         yield guide
         guide = guide.guide_release
+
+
+def load_chains(releases: Iterable[Release]) -> None:
+    """Loads with one query all that `chain` yields for these releases, however far they go back."""
+    guided = [release for release in releases if release.guide_release_id is not None]
+    if not guided:
+        return
+    ids = [Release._meta.pk.get_db_prep_value(release.pk, connection) for release in guided]
+    earlier = RawSQL(_EARLIER.format(", ".join(["%s"] * len(ids))), ids)  # noqa: S611 - no text of people
+    rows = Release.objects.filter(pk__in=earlier).select_related("dataset", "publication", "guide_file")
+    by_id = {row.pk: row for row in rows.defer("guide_file__shares")}
+    for release in (*guided, *by_id.values()):
+        if release.guide_release_id is not None:
+            release.guide_release = by_id[release.guide_release_id]
 
 
 def rests_on_file(start: Chosen) -> bool:

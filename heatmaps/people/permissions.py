@@ -79,12 +79,18 @@ Person = User | AnonymousUser
 
 def roles(person: Person, dataset: Dataset) -> frozenset[str]:
     """Returns the roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
+    return roles_by_dataset(person, [dataset])[dataset.pk]
+
+
+def roles_by_dataset(person: Person, datasets: Iterable[Dataset]) -> dict[int, frozenset[str]]:
+    """Returns, as `roles`, the roles that `person` holds for each dataset, by its primary key."""
     if isinstance(person, AnonymousUser) or not person.is_active:
-        return frozenset()
-    own_roles = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
-    if person.is_superuser:
-        own_roles.add(ADMINISTRATOR)
-    return frozenset(own_roles)
+        return {dataset.pk: frozenset() for dataset in datasets}
+    everywhere = {ADMINISTRATOR} if person.is_superuser else set()
+    own_roles = {dataset.pk: set(everywhere) for dataset in datasets}
+    for dataset_id, role in memberships(person).filter(dataset__in=own_roles).values_list("dataset", "role"):
+        own_roles[dataset_id].add(role)
+    return {dataset_id: frozenset(names) for dataset_id, names in own_roles.items()}
 
 
 def memberships(person: User) -> QuerySet[Membership]:
@@ -104,7 +110,15 @@ def may(person: Person, dataset: Dataset, act: Act) -> bool:
 
 def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
     """Tells whether `person` might, who reads nothing by it (the maker of a link that another uses)."""
-    return not ALLOWED[act].isdisjoint(roles(person, dataset)) and not misfit(dataset, act)
+    return act in acts_allowed(person, dataset)
+
+
+def acts_allowed(person: Person, dataset: Dataset) -> frozenset[Act]:
+    """Returns the acts that `would_allow` is true for."""
+    own_roles = roles(person, dataset)
+    return frozenset(
+        act for act in Act if not ALLOWED[act].isdisjoint(own_roles) and not misfit(dataset, act)
+    )
 
 
 def misfit(dataset: Dataset, act: Act) -> str:
@@ -140,6 +154,15 @@ def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
         return frozenset()
     own_memberships = memberships(person).filter(dataset__in=set(dataset_ids))
     return frozenset(own_memberships.values_list("dataset", flat=True))
+
+
+def roles_of_reader(person: Person, datasets: Iterable[Dataset]) -> dict[int, frozenset[str]]:
+    """Returns roles as `roles_by_dataset` for somebody who reads of these datasets, as `note_reads` notes."""
+    roles_by_id = roles_by_dataset(person, datasets)
+    if isinstance(person, User):
+        outside = [dataset_id for dataset_id, own in roles_by_id.items() if own == {ADMINISTRATOR}]
+        administrator_reads.record(person, outside)
+    return roles_by_id
 
 
 def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:

@@ -1,5 +1,6 @@
 """Puts the installation on hold, and says whether it is."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -60,5 +61,10 @@ def waits_since() -> datetime | None:
 def keeps_back(release: Release) -> bool:
     """Tells whether a queued release waits for an operator, as the machine was started anew since it was
     asked."""
+    return not not_kept_back([release])
+
+
+def not_kept_back(releases: Iterable[Release]) -> list[Release]:
+    """Returns those of some queued releases that `keeps_back` is false for."""
     moment = waits_since()
-    return moment is not None and release.requested_at < moment
+    return [release for release in releases if moment is None or release.requested_at >= moment]

@@ -8,7 +8,7 @@ Questions and their costs are in `heatmaps.releases.request` and `quote`, what w
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -43,6 +43,7 @@ __all__ = [
     "Quote",
     "ReleaseRequest",
     "cancel",
+    "cancellable_ids",
     "content_of_result",
     "facts_of_result",
     "heatmap_of",
@@ -144,11 +145,21 @@ def cancel(person: Person, release: Release) -> None:
 
 def may_be_cancelled(release: Release) -> bool:
     """Tells whether a release is ahead, as it says, unless it waits for an operator."""
+    return release.pk in cancellable_ids([release])
+
+
+def cancellable_ids(releases: Iterable[Release]) -> frozenset[UUID]:
+    """Returns those of these releases that may be cancelled, with one query for all of them."""
+    now = timezone.now()
     # A round is cancelled where it was planned.
-    if not release.dataset.origin.is_asked:
-        return False
-    is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
-    return is_ahead and not hold.keeps_back(release)
+    ahead = [
+        release
+        for release in releases
+        if release.dataset.origin.is_asked
+        and release.state == ReleaseState.RESERVED
+        and release.starts_at > now
+    ]
+    return frozenset(release.pk for release in hold.not_kept_back(ahead)) if ahead else frozenset()
 
 
 def _answer(

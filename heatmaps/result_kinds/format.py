@@ -34,7 +34,7 @@ class Group(StrEnum):
 class Format:
     """Says how a result is written, and what the file says of its numbers."""
 
-    suffix: str  # with its dot
+    suffix: str  # with its dot; of two formats in one kind of file, the rarer has a word before it
     title: str
     group: Group
     content_type: str
@@ -88,6 +88,14 @@ GEOJSON: Final = partial(
 )
 CSV: Final = partial(
     Format, suffix=".csv", title="CSV table", group=Group.NUMBERS, content_type="text/csv; charset=utf-8"
+)
+CELLS: Final = partial(
+    Format,
+    suffix=".cells.csv",
+    title="CSV table of every cell",
+    group=Group.NUMBERS,
+    content_type="text/csv; charset=utf-8",
+    dense=True,
 )
 NPY: Final = partial(
     Format,

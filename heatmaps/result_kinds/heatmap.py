@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from heatmaps.result_kinds.format import CSV, GEOJSON, NPY, PNG, TIF, by_suffix, html
+from heatmaps.result_kinds.format import CELLS, CSV, GEOJSON, NPY, PNG, TIF, by_suffix, html
 from heatmaps.result_kinds.kind import ResultKind
 from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
@@ -49,10 +49,17 @@ HEATMAP: Final = ResultKind(
             has_sheet=True,
         ),
         CSV(
+            values="a line a released square: row and col of its north-western cell, cells along its side; "
+            "value, its share of the map: sum 1, not smoothed, spread evenly over its cells; standard_error "
+            f"in the same unit: the truth is at most {WITHIN_ERRORS} of them away in 95 of 100; empty where "
+            "none is known; cells in no square have the value 0, and where its error is known a last line "
+            "without a place has that of each of them",
+            writer="heatmaps.exports.csv.write_squares",
+        ),
+        CELLS(
             values=f"{_SHARE}; standard_error in the same unit: the truth is at most {WITHIN_ERRORS} of "
             "them away in 95 of 100; empty where none is known, as in cells of larger squares",
-            writer="heatmaps.exports.csv.write_csv",
-            dense=True,
+            writer="heatmaps.exports.csv.write_cells",
         ),
         NPY(
             values=f"{_SHARE}; float64 (rows, columns), row 0 in the north, column 0 in the west",

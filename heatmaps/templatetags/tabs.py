@@ -8,7 +8,7 @@ from django import template
 from heatmaps.ingest import restorations
 from heatmaps.models import Dataset
 from heatmaps.origins.pages import Tab
-from heatmaps.people.permissions import Act, Person, would_allow
+from heatmaps.people.permissions import Act, Person, acts_allowed
 from heatmaps.queries import current_version, waits_for_operator
 from heatmaps.wording.guarantee import RELATIONS_IN_SHORT
 from mechanisms.guarantee import Relation
@@ -43,13 +43,14 @@ class Tabs:
 def tabs_of(dataset: Dataset, person: Person) -> Tabs:
     """Returns the tabs and what stands above each; the answer is no reading, which the page itself notes."""
     own_tab = dataset.origin.tab
+    acts = acts_allowed(person, dataset)
     tabs = (*_MAPS, *(() if own_tab is None else (own_tab,)), *_MORE)
     return Tabs(
         relation=RELATIONS_IN_SHORT[Relation(dataset.relation)],
-        links=tuple(tab for tab in tabs if would_allow(person, dataset, _ACTS.get(tab.name, Act.SEE))),
-        may_release=would_allow(person, dataset, Act.RELEASE),
-        lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,
+        links=tuple(tab for tab in tabs if _ACTS.get(tab.name, Act.SEE) in acts),
+        may_release=Act.RELEASE in acts,
+        lacks_data=Act.UPLOAD in acts and current_version(dataset) is None,
         is_restored=restorations.waits(dataset),
-        may_confirm=would_allow(person, dataset, Act.CONFIRM_RESTORATION),
-        waits_for_operator=would_allow(person, dataset, Act.MANAGE_MEMBERS) and waits_for_operator(dataset),
+        may_confirm=Act.CONFIRM_RESTORATION in acts,
+        waits_for_operator=Act.MANAGE_MEMBERS in acts and waits_for_operator(dataset),
     )

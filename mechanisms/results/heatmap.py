@@ -109,15 +109,18 @@ class Heatmap:
             )
         return lows, self.values + reach
 
+    def check_dense(self) -> None:
+        """Refuses grids too fine to write every cell. Errors: `ParameterError` naming `resolution`."""
+        if self.resolution > DENSE_SIDE_LIMIT:
+            raise ParameterError("resolution", self.resolution, f"at most {DENSE_SIDE_LIMIT} for a dense map")
+
     def dense(self) -> NDArray[np.float64]:
         """Returns `(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
 
         Errors: `ParameterError` naming `resolution` above 4096 cells a side.
         """
-        side = 1 << self.level
-        if side > DENSE_SIDE_LIMIT:
-            raise ParameterError("resolution", side, f"at most {DENSE_SIDE_LIMIT} for a dense map")
-        grid = np.zeros((side, side))
+        self.check_dense()
+        grid = np.zeros((self.resolution, self.resolution))
         paint(grid, self.levels, self.prefixes, self.values / 4.0 ** (self.level - self.levels))
         total = grid.sum()
         if not total > 0:

@@ -83,11 +83,18 @@ def test_it_draws_anew_every_time(city, tmp_path):
 
 
 def test_it_writes_a_table(city, tmp_path):
-    run(city, "--resolution", "4", "--output", tmp_path / "map.csv")
-    lines = (tmp_path / "map.csv").read_text().splitlines()
+    run(city, "--resolution", "4", "--output", tmp_path / "map.cells.csv")
+    lines = (tmp_path / "map.cells.csv").read_text().splitlines()
     assert lines[0] == "row,col,west,south,east,north,value,standard_error"
     assert len(lines) == 17
     assert sum(float(line.split(",")[6]) for line in lines[1:]) == pytest.approx(1)
+
+
+def test_it_writes_a_table_of_squares(city, tmp_path):
+    run(city, "--resolution", "4", "--output", tmp_path / "map.csv")
+    lines = (tmp_path / "map.csv").read_text().splitlines()
+    assert lines[0] == "row,col,cells,west,south,east,north,value,standard_error"
+    assert sum(float(line.split(",")[7]) for line in lines[1:]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".html", ".tif", ".geojson"])
@@ -276,7 +283,10 @@ def test_it_refuses_a_box_that_is_none(city, box, words):
         (["--relation", "replace", "--radius-m", "0"], "--radius-m is 0,"),
         (["--expected-persons", "0"], "--expected-persons is 0,"),
         (["--relation", "moved"], "invalid choice: 'moved'"),
-        (["--output", "map.tiff"], "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .npy"),
+        (
+            ["--output", "map.tiff"],
+            "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .cells.csv, .npy",
+        ),
         (["--output", "map"], "output is 'without a suffix'"),
     ],
 )

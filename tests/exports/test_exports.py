@@ -46,7 +46,7 @@ def written(suffix, value):
 
 
 def table(value):
-    return list(csv.DictReader(io.StringIO(written(".csv", value).decode(), newline="")))
+    return list(csv.DictReader(io.StringIO(written(".cells.csv", value).decode(), newline="")))
 
 
 def test_it_writes_an_array_with_the_north_on_top():
@@ -126,7 +126,7 @@ def test_it_writes_a_map_without_mass_as_uniform(regions):
     assert {row["standard_error"] for row in rows} == {""}
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".csv", ".tif"])
+@pytest.mark.parametrize("suffix", [".npy", ".cells.csv", ".tif"])
 def test_it_refuses_grids_too_large_for_dense_files(suffix):
     stream, large = io.BytesIO(), heatmap(level=13, regions=())
     with pytest.raises(ParameterError, match="4096") as caught:
@@ -137,7 +137,9 @@ def test_it_refuses_grids_too_large_for_dense_files(suffix):
 
 @pytest.mark.parametrize("suffix", [".tiff", ".json", ".exe", ".xlsx", ""])
 def test_it_names_the_formats_there_are(suffix):
-    with pytest.raises(ParameterError, match=r"\.png, \.html, \.tif, \.geojson, \.csv, \.npy") as caught:
+    with pytest.raises(
+        ParameterError, match=r"\.png, \.html, \.tif, \.geojson, \.csv, \.cells\.csv, \.npy"
+    ) as caught:
         format_of(suffix)
     assert caught.value.parameter == "output"
 

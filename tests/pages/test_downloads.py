@@ -96,7 +96,8 @@ def test_it_does_not_offer_files_that_would_be_too_large(page, published, client
     body = page(published).content.decode()
 
     assert "heatmap.geojson" in body
-    for suffix in ("tif", "npy", "csv"):
+    assert "heatmap.csv" in body
+    for suffix in ("tif", "npy", "cells.csv"):
         assert f"heatmap.{suffix}" not in body
         assert downloaded(client_of, published, suffix)[0].status_code == 404
 

@@ -101,7 +101,7 @@ class Release(Awaited):
         return self._load(calls.CHANGE_RELEASE, {"public": public})
 
     def file(self, suffix: str, **options: str) -> bytes:
-        """Returns a file, such as "png", "csv" or "geojson".
+        """Returns a file, such as "png", "csv", "cells.csv" or "geojson".
 
         options: the look of a picture (light or dark), and the layer of a map's picture (heat or squares).
         """
