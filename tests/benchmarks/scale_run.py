@@ -27,7 +27,6 @@ from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ingest.versions.advance import next_version  # noqa: E402
 from heatmaps.masses import column_copies, packed_columns, selection  # noqa: E402
 from heatmaps.models import (  # noqa: E402
-    CheckIn,
     Dataset,
     Drawing,
     DrawingState,
