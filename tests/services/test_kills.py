@@ -4,6 +4,7 @@ import random
 import signal
 import time
 
+import psutil
 import pytest
 
 from tests.services.programs import wait_until
@@ -89,9 +90,12 @@ def test_it_survives_a_server_that_is_killed_again_and_again(installation):
                     what="a draw",
                 )
                 time.sleep(chance.uniform(0, 0.2))  # of the 0.3 s that one takes
+                victims = psutil.Process(server.process.pid).children(recursive=True)
             else:
                 time.sleep(chance.uniform(0, 0.6))
-            server.process.send_signal(signal.SIGKILL)
+                victims = []  # a worker ends its draw, and itself, once its server is gone
+            for process in (*victims, server.process):
+                process.send_signal(signal.SIGKILL)
             server.process.wait()
             kills += 1
     if queued(installation):
