@@ -4,13 +4,14 @@ import random
 import signal
 import time
 
+import psutil
 import pytest
 
 from tests.services.programs import wait_until
 
 CHARGE = 10**12 // 2
 # Of a server that is killed again and again: releases, each of which takes a start or two, and kills.
-WAITING, MOST_KILLS = 6, 10
+WAITING, MOST_KILLS = 6, 6
 SERVE = ("-m", "tests.services.killing", "serve")
 # What is left after a restart, by where the process died: state, draws and charge of its release.
 EXPECTED = {
@@ -68,16 +69,33 @@ def queued(installation):
     return installation.value("SELECT count(*) FROM heatmaps_release WHERE state IN ('reserved', 'spent')")
 
 
+def draws_begun(installation):
+    path = installation.folder / "draws"
+    return len(path.read_text().split()) if path.exists() else 0
+
+
 @pytest.mark.long
 def test_it_survives_a_server_that_is_killed_again_and_again(installation):
-    """Kills at random moments while releases wait to be drawn."""
+    """Kills while releases wait to be drawn: in the middle of a draw, and at random moments, in turn."""
     chance = random.Random(7)
     installation.script("killing", "queue", WAITING, "city")
     kills = 0
     while queued(installation) and kills < MOST_KILLS:
         with installation.serving(program=SERVE) as server:
-            time.sleep(chance.uniform(0, 0.6))
-            server.process.send_signal(signal.SIGKILL)
+            if kills % 2 == 0:
+                begun = draws_begun(installation)
+                wait_until(
+                    lambda begun=begun: draws_begun(installation) > begun or not queued(installation),
+                    seconds=240,
+                    what="a draw",
+                )
+                time.sleep(chance.uniform(0, 0.2))  # of the 0.3 s that one takes
+                victims = psutil.Process(server.process.pid).children(recursive=True)
+            else:
+                time.sleep(chance.uniform(0, 0.6))
+                victims = []  # a worker ends its draw, and itself, once its server is gone
+            for process in (*victims, server.process):
+                process.send_signal(signal.SIGKILL)
             server.process.wait()
             kills += 1
     if queued(installation):
