@@ -1,5 +1,6 @@
 """The command `hazemap`: every command of `manage.py`, the shuffler's, and Celery's workers."""
 
+import os
 import sys
 from importlib import metadata
 from typing import Final
@@ -26,14 +27,18 @@ def main() -> None:
         _ready(PRODUCT)
         _work(others)
     else:
-        _ready(PRODUCT)
+        _ready(PRODUCT, word)
         _run_with_tables([_NAME, word, *others])
 
 
-def _ready(role: Role) -> None:
+def _ready(role: Role, command: str = "") -> None:
     """Read a role's settings, so that what they refuse is one line and no traceback."""
     try:
         prepare(role)
+        if role is PRODUCT:
+            from heatmaps.config.file_commands import settings_for  # noqa: PLC0415 - importable only now
+
+            os.environ["DJANGO_SETTINGS_MODULE"] = settings_for([command])
         from django.conf import settings  # noqa: PLC0415 - importable only now
 
         settings.INSTALLED_APPS  # noqa: B018 - reads them
@@ -51,11 +56,11 @@ def _run_with_tables(arguments: list[str]) -> None:
     """A new installation has no tables, which is no fault of anybody."""
     from django.db import DatabaseError, connection  # noqa: PLC0415 - as above
 
-    from heatmaps import schema  # noqa: PLC0415 - as above
-
     try:
         _run(arguments)
     except DatabaseError:
+        from heatmaps import schema  # noqa: PLC0415 - commands on files have no database, and load nothing of it
+
         if not schema.is_behind(connection):
             raise
         sys.exit(f"{_NAME}: the database waits for migrations; run `{_NAME} migrate` first")

@@ -13,7 +13,7 @@ from PIL import Image
 
 from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.exports.sheet_words import in_words
-from heatmaps.maps import document
+from heatmaps.maps.document import document
 from heatmaps.maps.point import circle, point_parts, point_words
 from heatmaps.result_kinds import RESULT_KINDS
 from mechanisms.check import ParameterError
