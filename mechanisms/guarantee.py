@@ -248,7 +248,9 @@ def _merged(counted: Iterable[tuple[Term, int]]) -> tuple[Term, ...]:
     return tuple(
         Term(
             cap=_sum((term.cap, count) for term, count in terms),
-            alpha_per_m=INFINITY if shape is None else _sum((term.alpha_per_m, count) for term, count in terms),
+            alpha_per_m=INFINITY
+            if shape is None
+            else _sum((term.alpha_per_m, count) for term, count in terms),
             offset_m=Fraction(0) if shape is None else shape[1],
             step_m=Fraction(0) if shape is None else shape[2],
         )

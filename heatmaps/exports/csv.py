@@ -42,7 +42,9 @@ def write_squares(released: Released, stream: BinaryIO) -> None:
         levels = heatmap.levels[part]
         side = np.int64(1) << (heatmap.level - levels).astype(np.int64)
         # Squares that differ in size have codes of different lengths: those of their first cells.
-        x, y = morton_decode(heatmap.prefixes[part] << 2 * (heatmap.level - levels.astype(np.int64)), heatmap.level)
+        x, y = morton_decode(
+            heatmap.prefixes[part] << 2 * (heatmap.level - levels.astype(np.int64)), heatmap.level
+        )
         places = ((1 << heatmap.level) - y - side, x, side)
         edges = (texts(edge, missing="") for edge in square_bounds(released, part).T)
         values = decimals(heatmap.values[part] / total, missing="")
@@ -74,7 +76,7 @@ def _line(cells: tuple[object, ...]) -> bytes:
 
 
 def _total(heatmap: Heatmap) -> float:
-    """Returns the number of persons by which `Heatmap.dense` divides, where the grid is not too fine for it."""
+    """Returns the persons by which `Heatmap.dense` divides, where the grid is not too fine for it."""
     if 1 << heatmap.level > DENSE_SIDE_LIMIT:
         return float(heatmap.values.sum())
     return dense_total(heatmap, SquareRows.of(heatmap))

@@ -12,7 +12,6 @@ from heatmaps.guides.release_sheets import FileSheet
 from heatmaps.models import Dataset, GuideFile, Release
 from mechanisms.guarantee import Guarantee, Relation
 
-
 # Releases that some go back to, their own guides and so on to the first.
 _EARLIER: Final = """
 WITH RECURSIVE earlier (id) AS (

@@ -43,11 +43,11 @@ __all__ = [
     "Quote",
     "ReleaseRequest",
     "cancel",
+    "cancellable_ids",
     "content_of_result",
     "facts_of_result",
     "heatmap_of",
     "is_as_promised",
-    "cancellable_ids",
     "may_be_cancelled",
     "quote",
     "request_release",
@@ -155,7 +155,9 @@ def cancellable_ids(releases: Iterable[Release]) -> frozenset[UUID]:
     ahead = [
         release
         for release in releases
-        if release.dataset.origin.is_asked and release.state == ReleaseState.RESERVED and release.starts_at > now
+        if release.dataset.origin.is_asked
+        and release.state == ReleaseState.RESERVED
+        and release.starts_at > now
     ]
     return frozenset(release.pk for release in hold.not_kept_back(ahead)) if ahead else frozenset()
 

@@ -49,11 +49,11 @@ HEATMAP: Final = ResultKind(
             has_sheet=True,
         ),
         CSV(
-            values="a line a released square: row and col of its north-western cell, cells along its side; value, "
-            "its share of the map: sum 1, not smoothed, spread evenly over its cells; standard_error in the same "
-            f"unit: the truth is at most {WITHIN_ERRORS} of them away in 95 of 100; empty where none is known; "
-            "cells in no square have the value 0, and where its error is known a last line without a place has "
-            "that of each of them",
+            values="a line a released square: row and col of its north-western cell, cells along its side; "
+            "value, its share of the map: sum 1, not smoothed, spread evenly over its cells; standard_error "
+            f"in the same unit: the truth is at most {WITHIN_ERRORS} of them away in 95 of 100; empty where "
+            "none is known; cells in no square have the value 0, and where its error is known a last line "
+            "without a place has that of each of them",
             writer="heatmaps.exports.csv.write_squares",
         ),
         CELLS(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Self
 
 import numpy as np
@@ -51,7 +52,7 @@ class SquareRows:
             rows = np.unique(level.rows) * level.side
             edges += [rows, rows + level.side]
         begins = np.unique(np.concatenate(edges)).tolist()
-        return (range(*ends) for ends in zip(begins[:-1], begins[1:], strict=True))
+        return (range(*ends) for ends in pairwise(begins))
 
     def paint(self, row: int, numbers: NDArray[np.float64], background: float) -> NDArray[np.float64]:
         """Returns `(side,)` numbers of the cells of a row. numbers: `(k,)` of the map's squares."""

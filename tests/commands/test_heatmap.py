@@ -287,7 +287,10 @@ def test_it_refuses_a_box_that_is_none(city, box, words):
         (["--relation", "replace", "--radius-m", "0"], "--radius-m is 0,"),
         (["--expected-persons", "0"], "--expected-persons is 0,"),
         (["--relation", "moved"], "invalid choice: 'moved'"),
-        (["--output", "map.tiff"], "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .cells.csv, .npy"),
+        (
+            ["--output", "map.tiff"],
+            "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .cells.csv, .npy",
+        ),
         (["--output", "map"], "output is 'without a suffix'"),
     ],
 )

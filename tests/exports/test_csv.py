@@ -73,7 +73,10 @@ def test_a_square_is_where_its_cells_are():
     }
     for square in table(".csv", heatmap):
         row, column, side = (int(square[name]) for name in ("row", "col", "cells"))
-        (west, _, _, north), (_, south, east, _) = bounds[row, column], bounds[row + side - 1, column + side - 1]
+        (west, _, _, north), (_, south, east, _) = (
+            bounds[row, column],
+            bounds[row + side - 1, column + side - 1],
+        )
         assert [float(square[side]) for side in PLACE] == [west, south, east, north]
 
 

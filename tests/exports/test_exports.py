@@ -137,7 +137,9 @@ def test_it_refuses_grids_too_large_for_dense_files(suffix):
 
 @pytest.mark.parametrize("suffix", [".tiff", ".json", ".exe", ".xlsx", ""])
 def test_it_names_the_formats_there_are(suffix):
-    with pytest.raises(ParameterError, match=r"\.png, \.html, \.tif, \.geojson, \.csv, \.cells\.csv, \.npy") as caught:
+    with pytest.raises(
+        ParameterError, match=r"\.png, \.html, \.tif, \.geojson, \.csv, \.cells\.csv, \.npy"
+    ) as caught:
         format_of(suffix)
     assert caught.value.parameter == "output"
 

@@ -194,3 +194,63 @@ def test_an_exchange_covers_a_record_without_check_ins():
     near = Guarantee(relation=Relation.REPLACE, terms=(capped,), max_distance_m=Fraction(299))
     assert near.exchange_loss(300) == INFINITY
     assert near.exchange_loss(299) == 9
+
+
+# --- totals ----------------------------------------------------------------------------------------------
+
+
+DISTANCES_M = (Fraction(1, 3), 1, 99, 100, 101, 600, 2350, 2351, 5000, 5001, 10**7, INFINITY)
+
+
+def says_the_same(total, added):
+    """The same promise at every distance, however many terms say so."""
+    facts = ("relation", "delta", "trust", "max_distance_m", "simulated")
+    left, left_added = total.if_shuffler_fails, added.if_shuffler_fails
+    return (
+        [getattr(total, name) for name in facts] == [getattr(added, name) for name in facts]
+        and [total.loss(d) for d in DISTANCES_M] == [added.loss(d) for d in DISTANCES_M]
+        and [total.exchange_loss(d) for d in DISTANCES_M[:-1]]
+        == [added.exchange_loss(d) for d in DISTANCES_M[:-1]]
+        and bool(total.terms) == bool(added.terms)
+        and (left is None) == (left_added is None)
+        and (left is None or left_added is None or says_the_same(left, left_added))
+    )
+
+
+slopes = st.sampled_from([Fraction(0), Fraction(1, 600), Fraction(1, 300), INFINITY])
+alike_terms = st.builds(
+    Term,
+    cap=st.sampled_from([Fraction(0), Fraction(2), Fraction(4), Fraction(1, 7), INFINITY]),
+    alpha_per_m=slopes,
+    offset_m=st.sampled_from([Fraction(0), Fraction(50)]),
+    step_m=st.sampled_from([Fraction(0), Fraction(100)]),
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(guarantees(Relation.REPLACE), st.integers(1, 3)), min_size=1, max_size=4), st.data()
+)
+def test_a_total_is_what_adding_up_gives(counted, data):
+    alike = st.lists(alike_terms, max_size=4).map(tuple)
+    counted = [(replace(each, terms=data.draw(alike)), count) for each, count in counted]
+    first, *rest = [each for each, count in counted for _ in range(count)]
+
+    assert says_the_same(Guarantee.total(counted), sum(rest, start=first))
+
+
+def test_a_total_has_a_term_a_shape():
+    flat = [(Guarantee.flat(relation=Relation.REPLACE, epsilon=Fraction(1, n)), n) for n in range(1, 100)]
+    double = replace(METRIC, terms=(replace(METRIC.terms[0], cap=Fraction(8), alpha_per_m=Fraction(1, 300)),))
+
+    total = Guarantee.total([*flat, (METRIC, 3), (double, 1)])
+
+    assert [term.cap for term in total.terms] == [99, 20]
+    assert total.terms[1].alpha_per_m == Fraction(5, 600)
+
+
+def test_a_total_needs_a_guarantee_and_one_relation():
+    with pytest.raises(ValueError, match="counted has no guarantee"):
+        Guarantee.total([])
+    with pytest.raises(RelationMismatch):
+        Guarantee.total([(FLAT, 1), (METRIC, 1)])
