@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from heatmaps.budget.history import BudgetStep, History
-from heatmaps.ledger.amounts import as_decimal
+from heatmaps.ledger.amounts import units_per_one
 from heatmaps.views.charts import Axis, Chart, Line, chart
 
 TAKEN, LIMIT = 1, 4  # kinds of lines
@@ -31,8 +31,8 @@ def budget_chart(history: History) -> Chart:
     begin, end = first - margin, last + margin
     dates, title = _dates(begin, end)
     corners = tuple(_corners(begin, end, steps, history))
-    marked = [_point(step.at, step.total, history) for step in steps]
-    lines = [Line(name="taken", points=corners, kind=TAKEN, marked=tuple(marked[-_MOST_MARKERS:]))]
+    marked = tuple(_point(step.at, step.total, history) for step in steps[-_MOST_MARKERS:])
+    lines = [Line(name="taken", points=corners, kind=TAKEN, marked=marked)]
     if history.limit is not None:
         ends = tuple(_point(at, history.limit, history) for at in (begin, end))
         lines.append(Line(name="limit", points=ends, kind=LIMIT, marked=()))
@@ -48,17 +48,18 @@ def _corners(
     begin: datetime, end: datetime, steps: Sequence[BudgetStep], history: History
 ) -> Iterator[tuple[float, float]]:
     """Yields corners of a line that is level until a charge, then upright."""
-    total = 0
-    yield _point(begin, total, history)
+    before, level = _point(begin, 0, history)
+    yield before, level
     for step in steps:
-        yield _point(step.at, total, history)
-        total = step.total
-        yield _point(step.at, total, history)
-    yield _point(end, total, history)
+        at, total = _point(step.at, step.total, history)
+        yield at, level
+        yield at, total
+        level = total
+    yield end.timestamp(), level
 
 
 def _point(at: datetime, units: int, history: History) -> tuple[float, float]:
-    return at.timestamp(), float(as_decimal(units, history.kind))
+    return at.timestamp(), units / units_per_one(history.kind)
 
 
 def _thin(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
