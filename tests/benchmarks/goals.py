@@ -53,7 +53,6 @@ GOALS: Final[Mapping[str, Goal]] = {
     "upload.postgresql.200000": Goal(most=4.2, why=_COPY),
     "upload.sqlite.1000000": Goal(most=2.0, why="as asked"),
     "upload.postgresql.1000000": Goal(most=4.0, why=_COPY),
-    "reserve.p95": _kept(12.0),
     # Bytes a check-in, beside a bare table of five integers.
     "storage.sqlite": Goal(most=1.15, why="46 bytes beside 40"),
     "storage.postgresql": Goal(most=1.45, why="100 bytes beside 69"),
