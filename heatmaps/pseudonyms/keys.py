@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import repeat
 from pathlib import Path
 from typing import Final, Self
 
@@ -132,17 +133,17 @@ class KnownPersons:
         self._hashes = np.empty(0, PERSON)
 
     def hashes(self, users: list[str]) -> Persons:
-        """Returns hashes, `(k,)`, as `PersonHasher.hashes`."""
-        new = [user for user in users if user not in self._places]
-        if len(self._places) + len(new) > MOST_KNOWN:
-            self._places, self._hashes, new = {}, np.empty(0, PERSON), users
-        if new:
-            distinct = list(dict.fromkeys(new))
-            self._places |= zip(
-                distinct, range(len(self._places), len(self._places) + len(distinct)), strict=True
-            )
-            self._hashes = np.concatenate((self._hashes, self._hasher.hashes(distinct)))
-        return self._hashes[np.fromiter(map(self._places.__getitem__, users), np.intp, len(users))]
+        """Returns hashes, `(k,)`, as `PersonHasher.hashes`, of names that are there once each."""
+        places = np.fromiter(map(self._places.get, users, repeat(-1)), np.intp, len(users))
+        missing = np.flatnonzero(places < 0)
+        if len(self._places) + missing.size > MOST_KNOWN:
+            self._places, self._hashes, missing = {}, np.empty(0, PERSON), np.arange(len(users))
+        if missing.size:
+            new = [users[at] for at in missing.tolist()]
+            places[missing] = np.arange(len(self._hashes), len(self._hashes) + len(new))
+            self._places |= zip(new, places[missing].tolist(), strict=True)
+            self._hashes = np.concatenate((self._hashes, self._hasher.hashes(new)))
+        return self._hashes[places]
 
 
 def content_hasher(key: bytes) -> blake2b:

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F
 
 from heatmaps import masses
 from heatmaps.ingest import row_copy, undoing, uploads
@@ -79,6 +80,15 @@ def test_an_upload_goes_with_its_extents_and_no_others(interleaved, monkeypatch)
     assert not persons(row)
     assert not row.extents.exists()
     assert len(persons(other)) == CheckIn.objects.count() == 4 * BLOCKS
+
+
+@pytest.mark.parametrize("change", [{"id": 99}, {"upload": "other"}, {"first": 2}, {"last": 2}])
+def test_the_database_refuses_to_give_check_ins_to_somebody_else(interleaved, change):
+    row, other = interleaved
+    extents = Extent.objects.filter(pk=row.extents.earliest("first").pk)
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
+        extents.update(**(change | ({"upload": other} if "upload" in change else {})))
+    assert extents.update(last=F("last") + 1) == 1
 
 
 def test_a_block_that_is_rolled_back_leaves_no_extent(dataset, receive):
