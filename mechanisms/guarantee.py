@@ -209,6 +209,8 @@ _NUMBER = re.compile(r"(-?[0-9]+)/([1-9][0-9]*)", re.ASCII)
 
 def _exact(name: str, value: object) -> Exact:
     """Returns a non-negative exact number; the only float let through is INFINITY."""
+    if type(value) is Fraction and value.numerator >= 0:
+        return value  # comparing a fraction with 0 takes ten times as long, and lists read many guarantees
     if isinstance(value, float) and value == INFINITY:
         return INFINITY
     if isinstance(value, bool) or not isinstance(value, int | Fraction) or value < 0:
