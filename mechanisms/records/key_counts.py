@@ -112,9 +112,9 @@ class KeyCounts:
         self._bound = max(_FIRST_BOUND, 2 * self._held)
 
     def _summed(self, part: int) -> _Block:
-        tags, *columns = self._numbered(part, part + 1)
-        numbers, keys, counts = summed_counts(*_weighted((tags, *columns)))
-        return _Block(tags=tags.take(numbers), keys=keys, counts=counts, starts=np.array([keys.size]))
+        numbered = self._numbered(part, part + 1)
+        numbers, keys, counts = summed_counts(*_weighted(numbered))
+        return _Block(tags=numbered[0].take(numbers), keys=keys, counts=counts, starts=np.array([keys.size]))
 
     def _numbered(self, low: int, high: int) -> "_Numbered":
         """Returns the tags of the persons of some parts, and of their rows the person's number among them,

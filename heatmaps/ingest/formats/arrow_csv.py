@@ -35,9 +35,12 @@ class ArrowCsv:
     time_types: list[Any]  # of Arrow, that times may have, in the order in which they are tried
     line_length: int
     batch_rows: int
+    names_once: bool
 
     @classmethod
-    def of(cls, names: Record, columns: ColumnPositions, *, line_length: int, batch_rows: int) -> Self:
+    def of(
+        cls, names: Record, columns: ColumnPositions, *, line_length: int, batch_rows: int, names_once: bool
+    ) -> Self:
         kinds = () if columns.time is None else time_types(columns.zone)
         return cls(
             names=names,
@@ -45,6 +48,7 @@ class ArrowCsv:
             time_types=[*kinds, pa.string()],
             line_length=line_length,
             batch_rows=batch_rows,
+            names_once=names_once,
         )
 
     def batches(self, block: bytes, before: int, lines: Lines) -> list[Batch] | None:
@@ -72,7 +76,10 @@ class ArrowCsv:
     ) -> Iterator[Batch]:
         """Yields batches of rows of these lines, and the rejected ones that stand between them."""
         typed_columns = Typed(
-            names={name: name for name in part.schema.names}, zone=self.columns.zone, texts=[]
+            names={name: name for name in part.schema.names},
+            zone=self.columns.zone,
+            texts=[],
+            names_once=self.names_once,
         )
         every = np.sort(np.concatenate([numbers, np.array([bad.row for bad in rejected], np.int64)]))
         for low in range(0, every.size, self.batch_rows):

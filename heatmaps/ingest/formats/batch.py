@@ -27,7 +27,7 @@ class Rejection:
 class Batch:
     """Holds accepted rows as columns of one length, and the rejected rows among them."""
 
-    name_column: NameColumn  # of users, each once; none without a row
+    name_column: NameColumn  # of users, each once where that is asked for; none without a row
     numbers: NDArray[np.int32]  # (k,) each row's user, as a place in the column of names
     times: NDArray[np.int64]  # (k,) epoch seconds, rounded down; NO_TIME where empty
     lat: NDArray[np.float64]  # (k,) degrees

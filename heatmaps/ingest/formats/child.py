@@ -13,16 +13,22 @@ from heatmaps.ingest.options import Options
 
 
 def batches(
-    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
+    stream: BinaryIO,
+    options: Options,
+    limits: ReaderLimits,
+    batch_rows: int,
+    *,
+    exact_numbers: bool = True,
+    names_once: bool = True,
 ) -> Iterator[Batch]:
     """Returns batches of a file of any format. Errors: `ReaderError`, also while iterating."""
     if parquet_magic.recognised(stream):
-        return parquet.batches(stream, options, limits, batch_rows)
+        return parquet.batches(stream, options, limits, batch_rows, names_once=names_once)
     if stream.seekable():
         is_csv = isinstance(text_source(Lines(stream, limits)), CsvSource)
         stream.seek(0)
         if is_csv:
-            return csv_blocks.batches(stream, options, limits, batch_rows)
+            return csv_blocks.batches(stream, options, limits, batch_rows, names_once=names_once)
     return text_child.batches(stream, options, limits, batch_rows, exact_numbers=exact_numbers)
 
 

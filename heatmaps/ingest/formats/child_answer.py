@@ -29,8 +29,8 @@ def write(batches: Callable[..., Iterator[Batch]], facts: Callable[..., dict[str
                 frames.write_text(frames.FACTS, facts(stream, whole=request["whole"], limits=limits), out)
             else:
                 options, rows = Options.from_json(request["options"]), request["batch_rows"]
-                exact = request["exact_numbers"]
-                for batch in batches(stream, options, limits, rows, exact_numbers=exact):
+                how = {name: request[name] for name in ("exact_numbers", "names_once")}
+                for batch in batches(stream, options, limits, rows, **how):
                     frames.write_batch(batch, out)
         except ReaderError as error:
             frames.write_text(frames.REFUSAL, {"code": error.code, "message": str(error)}, out)

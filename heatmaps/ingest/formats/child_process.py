@@ -45,7 +45,13 @@ T = TypeVar("T")
 
 
 def batches(
-    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
+    stream: BinaryIO,
+    options: Options,
+    limits: ReaderLimits,
+    batch_rows: int,
+    *,
+    exact_numbers: bool = True,
+    names_once: bool = True,
 ) -> Iterator[Batch]:
     """Returns a file's batches, read by a child (`heatmaps.ingest.formats.child`). Errors: `ReaderError`."""
     module, size = module_for(stream), _size(stream)
@@ -58,6 +64,7 @@ def batches(
         "batch_rows": batch_rows,
         "limits": asdict(limits),
         "exact_numbers": exact_numbers,
+        "names_once": names_once,
     }
     with _reading(module, stream, request, allowed) as child, _refused():
         answers = frames.read_frames(_output(child), most_rows=batch_rows)

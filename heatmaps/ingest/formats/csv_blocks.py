@@ -15,13 +15,21 @@ _BLOCK_BYTES: Final = 2**20  # about a batch of rows
 _Batches: TypeAlias = Generator[Batch, None, list[str]]
 
 
-def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
+def batches(
+    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, names_once: bool = True
+) -> Iterator[Batch]:
     """Yields batches of a CSV file. Errors: `ReaderError`."""
     header = CsvSource(iter(Lines(stream, limits)))
     stream.seek(0)
     lines = Lines(stream, limits)
     columns = ColumnPositions.of_names(header.names, options)
-    by_arrow = ArrowCsv.of(header.names, columns, line_length=limits.line_length, batch_rows=batch_rows)
+    by_arrow = ArrowCsv.of(
+        header.names,
+        columns,
+        line_length=limits.line_length,
+        batch_rows=batch_rows,
+        names_once=names_once,
+    )
     rows = _Rows(names=header.names, columns=columns, batch_rows=batch_rows)
     before, left = 0, list[str]()  # lines of a row that the next block may finish
     for whole_block in lines.blocks(_BLOCK_BYTES):

@@ -48,7 +48,7 @@ def read_counts(
     """
     hasher, counts, left_out = NameHasher.drawn(), KeyCounts(), LeftOut()
     for path in paths:
-        for batch in read_file(path, options):
+        for batch in read_file(path, options, names_once=False):
             left_out.add(path, batch)
             rows = _rows(in_period(batch, data_slice) & region.contains(batch.lat, batch.lon))
             cells = region.morton(batch.lat[rows], batch.lon[rows])

@@ -25,13 +25,15 @@ _LIMITS: Final = ReaderLimits()
 _BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead"
 
 
-def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
+def batches(
+    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, names_once: bool = True
+) -> Iterator[Batch]:
     """Yields batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
     size = stream.seek(0, 2)
     with _readable():
         plain = _opened(stream)
         columns = ColumnPositions.of_names(plain.schema_arrow.names, options)
-        typed_columns = Typed.of(plain.schema_arrow, columns)
+        typed_columns = Typed.of(plain.schema_arrow, columns, names_once=names_once)
         names = list(typed_columns.names.values())
         rows = _checked_rows(stream, plain.metadata, names, size, limits)
         _check_texts(_opened(stream, typed_columns.texts), typed_columns.texts)

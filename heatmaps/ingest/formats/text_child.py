@@ -12,9 +12,16 @@ from heatmaps.ingest.options import Options
 
 
 def batches(
-    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
+    stream: BinaryIO,
+    options: Options,
+    limits: ReaderLimits,
+    batch_rows: int,
+    *,
+    exact_numbers: bool = True,
+    names_once: bool = True,
 ) -> Iterator[Batch]:
     """Returns batches of a file of text. Errors: `ReaderError`, while iterating."""
+    del names_once  # they are, and that costs next to nothing here
     lines = Lines(stream, limits)
     source = text_source(lines, exact_numbers=exact_numbers)
     columns = ColumnPositions.of_names(source.names, options)

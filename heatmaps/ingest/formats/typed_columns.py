@@ -35,9 +35,10 @@ class Typed:
     names: Mapping[str, str]  # of the columns for user, lat, lon and, if there is one, time
     zone: tzinfo  # of times without one
     texts: list[str]  # those of the columns that hold text
+    names_once: bool  # in a batch, where a user's rows share a name
 
     @classmethod
-    def of(cls, schema: Any, columns: ColumnPositions) -> Self:
+    def of(cls, schema: Any, columns: ColumnPositions, *, names_once: bool) -> Self:
         """Checks the columns' types. Errors: `ReaderError` for a column of another type."""
         positions = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
         if columns.time is not None:
@@ -46,24 +47,24 @@ class Typed:
             _check_type(field, schema.field(position).type)
         names = {field: schema.field(position).name for field, position in positions.items()}
         texts = [name for name in names.values() if _is_text_type(schema.field(name).type)]
-        return cls(names=names, zone=columns.zone, texts=texts)
+        return cls(names=names, zone=columns.zone, texts=texts, names_once=names_once)
 
     def batch(self, part: Any, rows_before: int, *, bytes_read: int) -> Batch:
         """Returns the check-ins of a record batch, which has the columns of `names`."""
         columns = {field: part.column(name) for field, name in self.names.items()}
-        names, numbers = _users(columns["user"])
+        names, numbers = _users(columns["user"], once=self.names_once)
         lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
         times = _times(columns.get("time"), part.num_rows, self.zone)
         bad = _reasons(numbers, lat, lon, times)
         if bad:
             good = np.ones(part.num_rows, np.bool_)
             good[list(bad)] = False
-            used_numbers, numbers = np.unique(numbers[good], return_inverse=True)
-            names = names.take(_indices(used_numbers))
+            used_numbers, places = np.unique(numbers[good], return_inverse=True)
+            names, numbers = names.take(_indices(used_numbers)), places.astype(np.int32)
             lat, lon, times = lat[good], lon[good], times[good]
         return Batch(
             name_column=_name_column(names),
-            numbers=numbers.astype(np.int32, copy=False),
+            numbers=numbers,
             times=times,
             lat=lat,
             lon=lon,
@@ -145,9 +146,17 @@ def _strings(distinct: Any) -> list[str]:
     return [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
 
 
-def _users(column: Any) -> tuple[Any, NDArray[np.int32]]:
-    """Returns the distinct names as texts, and of each row its place among them; -1 where missing, -2 where
-    it is no UTF-8."""
+def _users(column: Any, *, once: bool) -> tuple[Any, NDArray[np.int32]]:
+    """Returns the names as texts, and of each row its place among them; -1 where missing, -2 where it is no
+    UTF-8. once: each name only once; otherwise those of plain text stand as the rows have them."""
+    if not once and pa.types.is_string(column.type):
+        texts = column.drop_null() if column.null_count else column
+        check_lengths(texts)
+        if _are_plain(texts):
+            is_there = _values(column.is_valid().cast(pa.uint8())).astype(np.bool_)
+            return texts, np.where(is_there, np.cumsum(is_there, dtype=np.int32) - 1, _MISSING).astype(
+                np.int32
+            )
     distinct, numbers = _distinct(column)
     if not _is_text_type(distinct.type):
         return distinct.cast(pa.string()), numbers

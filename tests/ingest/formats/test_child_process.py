@@ -290,7 +290,7 @@ def test_names_are_taken_whatever_their_letters():
         (b"x\xc3\xa9y", [2, 4]),  # in the middle of a character
         (b"abc", [2, 1, 3]),
         (b"ab", [1, 1, 2]),
-        (b"abc", [2**63 - 1, -(2**63) + 3, 3]),  # lengths would wrap around
+        (b"abc", [2**63 - 1, -2, 3]),  # lengths would wrap around
         (b"ab", [1, 3]),
         (b"abc", [1, 2]),
     ],
