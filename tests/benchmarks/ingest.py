@@ -157,10 +157,9 @@ def copy_bare(upload: Upload, block: Block) -> None:
         rows.insert(upload.pk, block)
 
 
-def execute_bare(values: list[tuple[object, ...]]) -> None:
-    statement = (
-        f"INSERT INTO {CheckIn._meta.db_table} (upload_id, person, person_rest, cell, time, outside) "
-        "VALUES (%s, %s, %s, %s, %s, %s)"
-    )
+def execute_bare(values: list[tuple[int, int, int, int | None, bool]]) -> None:
+    """Into a table of five integers and nothing else."""
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(statement, values)
+        cursor.execute("CREATE TABLE bare (a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER)")
+        cursor.executemany("INSERT INTO bare VALUES (%s, %s, %s, %s, %s)", values)
+        cursor.execute("DROP TABLE bare")
