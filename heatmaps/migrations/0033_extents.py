@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import heatmaps.models.check_in
+from heatmaps.migrations.tables_of_2026.columns import KeyField
 
 
 def fill_pages(_apps, schema_editor):
@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             "NumberedCheckIn",
             [
-                ("id", heatmaps.models.check_in.KeyField(primary_key=True, serialize=False)),
+                ("id", KeyField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("person", models.BigIntegerField()),
                 ("person_rest", models.BigIntegerField(db_default=0, default=0)),
                 ("cell", models.BigIntegerField()),

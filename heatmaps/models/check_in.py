@@ -10,23 +10,13 @@ from typing import Final
 from uuid import UUID
 
 from django.db import models
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Q
 
 from heatmaps.models.upload import Upload
 
 MOST_SPANS: Final = 50  # of keys in one condition: SQLite refuses trees of conditions that are 1,000 deep
+GREATEST_KEY: Final = 2**63 - 1
 SMALL_GAP: Final = 1000  # check-ins of others that are read faster than left out
-
-
-class KeyField(models.BigAutoField):
-    """Holds a running number; on SQLite one without a list of the highest numbers.
-
-    That list would be written again with each row: a third of what an insert takes.
-    """
-
-    def db_type_suffix(self, connection: BaseDatabaseWrapper) -> str | None:
-        return None if connection.vendor == "sqlite" else super().db_type_suffix(connection)
 
 
 class Extent(models.Model):
@@ -52,7 +42,6 @@ class CheckIn(models.Model):
     Written with COPY or prepared batches and read by aggregation in the database, never row by row.
     """
 
-    id = KeyField(primary_key=True)
     person = models.BigIntegerField()
     person_rest = models.BigIntegerField(default=0, db_default=0)  # of the hash; 0 where it has 63 bits
     cell = models.BigIntegerField()
@@ -71,18 +60,17 @@ class CheckIn(models.Model):
         return f"check-in {self.pk}"
 
 
-def of_uploads(uploads: Iterable[Upload | UUID]) -> Q:
-    """Returns the condition of being a check-in of one of these uploads; reads their extents."""
-    extents = Extent.objects.filter(upload__in=uploads).values_list("pk", "first", "last")
-    return _in_extents(list(extents))
+def of_uploads(uploads: Iterable[Upload | UUID], *, first: int = 0, last: int = GREATEST_KEY) -> Q:
+    """Returns the condition of being a check-in of one of these uploads; reads their extents.
 
-
-def of_extent(extent: Extent) -> Q:
-    """Returns the condition of being a check-in of an extent."""
-    return _in_extents([(extent.pk, extent.first, extent.last)])
-
-
-def _in_extents(extents: list[tuple[int, int, int]]) -> Q:
+    first, last: keys that nothing before and nothing behind is selected of. They are part of the condition's
+    own ranges, as SQLite heeds one lower bound alone.
+    """
+    rows = Extent.objects.filter(upload__in=uploads, last__gte=first, first__lte=last)
+    extents = [
+        (number, max(first, lowest), min(last, highest))
+        for number, lowest, highest in rows.values_list("pk", "first", "last")
+    ]
     if not extents:
         return Q(pk__in=[])
     between = Q()

@@ -1,4 +1,4 @@
-"""What an upgrade makes of check-ins that name their upload, also where somebody kills it. On both vendors."""
+"""What an upgrade makes of check-ins that name their upload, also where somebody kills it."""
 
 import importlib
 from uuid import uuid4

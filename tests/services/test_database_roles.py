@@ -85,6 +85,7 @@ RIGHTS = {
 UPLOADED = {"state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside"}
 COLUMNS = {
     "heatmaps_dataversion": (set(), {"is_cleared"}),
+    "heatmaps_extent": (set(), {"last"}),
     "heatmaps_ledger": ({"dataset_id"}, {"dataset_id"}),  # for its lock; a trigger refuses the change
     "heatmaps_sourcestate": ({"version_id"}, {"version_id"}),
     "heatmaps_upload": (UPLOADED, set()),

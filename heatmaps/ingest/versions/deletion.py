@@ -67,7 +67,7 @@ def _with_older_rows(dataset_id: int, step: retention.Step) -> "QuerySet[Upload]
 
 
 def _delete(upload: Upload, day: date) -> None:
-    for rows in _blocks(retention.expired(upload, day)):
+    for rows in _blocks(upload, day):
         with transaction.atomic():
             _delete_block(upload, rows)
     is_empty = upload.created_at < retention.midnight(day)
@@ -85,9 +85,9 @@ def _delete_block(upload: Upload, rows: "QuerySet[CheckIn]") -> None:
     PackedCheckIns.objects.filter(upload=upload).delete()
 
 
-def _blocks(rows: "QuerySet[CheckIn]") -> "Iterator[QuerySet[CheckIn]]":
-    """Yields parts of the rows by their numbers: looked through once, however many there are."""
-    ends = rows.aggregate(first=Min("pk"), last=Max("pk"))
+def _blocks(upload: Upload, day: date) -> "Iterator[QuerySet[CheckIn]]":
+    """Yields parts of the expired rows by their keys: looked through once, however many there are."""
+    ends = retention.expired(upload, day).aggregate(first=Min("pk"), last=Max("pk"))
     if ends["first"] is not None:
         for first in range(ends["first"], ends["last"] + 1, BLOCK):
-            yield rows.filter(pk__gte=first, pk__lt=first + BLOCK)
+            yield retention.expired(upload, day, first=first, last=first + BLOCK - 1)

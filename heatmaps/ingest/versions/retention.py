@@ -17,7 +17,7 @@ from typing import Final
 from django.db.models import Q, QuerySet
 
 from heatmaps.models import CheckIn, DataVersion, Upload
-from heatmaps.models.check_in import of_uploads
+from heatmaps.models.check_in import GREATEST_KEY, of_uploads
 from heatmaps.numbers import count
 from mechanisms.check import ParameterError
 
@@ -84,9 +84,9 @@ def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
     return condition
 
 
-def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
-    """Selects an upload's check-ins of earlier days."""
-    checkins = CheckIn.objects.filter(of_uploads([upload]))
+def expired(upload: Upload, day: date, *, first: int = 0, last: int = GREATEST_KEY) -> "QuerySet[CheckIn]":
+    """Selects an upload's check-ins of earlier days, with these keys."""
+    checkins = CheckIn.objects.filter(of_uploads([upload], first=first, last=last))
     return checkins if upload.created_at < midnight(day) else checkins.filter(time__lt=_seconds(day))
 
 
