@@ -120,7 +120,7 @@ $(VENV)/.runtime: requirements.lock | $(VENV)/bin/python
 
 # Names of places, packed; coast, water and borders of the maps, from npm packages: by the npm at hand, else by one
 # that pip installs. Without either the product runs, and says that the ground is missing.
-$(GROUND): package-lock.json $(GROUND_CODE)/npm.lock $(GROUND_CODE)/index.py $(GROUND_CODE)/shapes.py $(GROUND_CODE)/licences.py heatmaps/places/pack.py | $(VENV)/.runtime
+$(GROUND): requirements.lock package-lock.json $(GROUND_CODE)/npm.lock $(GROUND_CODE)/index.py $(GROUND_CODE)/shapes.py $(GROUND_CODE)/licences.py heatmaps/places/pack.py | $(VENV)/.runtime
 	@echo "Installing the ground of the maps ..."
 	@$(FIND_NPM); \
 	if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then \

@@ -68,7 +68,7 @@ class Replacement:
 
 def _format_of(path: Path) -> Format:
     """Returns the format that a file's name ends with. Errors: `ParameterError` naming `output`."""
-    endings = [suffix for suffix in FORMATS if path.name.lower().endswith(suffix)]
+    endings = [suffix for suffix in FORMATS if path.suffix and path.name.lower().endswith(suffix)]
     return format_of(max(endings, key=len, default=path.suffix))  # .cells.csv is no .csv
 
 

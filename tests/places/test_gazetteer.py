@@ -62,6 +62,12 @@ def test_nearest_and_inside_are_as_one_by_one(cities):
         ]
 
 
+def test_it_is_packed_anew_with_another_package(settings):
+    recipe = (settings.BASE_DIR / "Makefile").read_text().split("\n$(GROUND):")[1]
+    sources = recipe.split("|")[0].split()
+    assert {"requirements.lock", "heatmaps/places/pack.py"} <= {*sources}
+
+
 def test_without_it_a_map_says_that_it_is_missing(settings, tmp_path):
     settings.GROUND_DIR = tmp_path
     _names.cache_clear()
