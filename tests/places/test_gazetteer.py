@@ -63,7 +63,7 @@ def test_nearest_and_inside_are_as_one_by_one(cities):
 
 
 def test_without_it_a_map_says_that_it_is_missing(settings, tmp_path):
-    settings.GROUND_DIR = tmp_path
+    settings.PLACES_DIR = tmp_path
     _names.cache_clear()
     try:
         assert basemap(AUSTIN).content["attribution"] == gazetteer.MISSING
