@@ -17,7 +17,7 @@ os.environ["HAZEMAP_DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 
 from heatmaps.config.settings import *  # noqa: E402, F403
 from heatmaps.places import pack  # noqa: E402
-from heatmaps.places.gazetteer import PLACES, SPELLINGS  # noqa: E402
+from heatmaps.places.gazetteer import SPELLINGS  # noqa: E402
 
 if "TEST_DATABASE_TEMPLATE" in os.environ:  # migrated already
     DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["TEST_DATABASE_TEMPLATE"]}  # noqa: F405
@@ -29,11 +29,8 @@ PROVIDER_SECONDS = 60
 MANUAL_DIR = _STATE / "manual"  # none, as in a new checkout
 GROUND_DIR = _STATE / "ground"  # no coast: what a picture shows does not depend on what is installed
 GROUND_DIR.mkdir()
-for _pack in (PLACES, SPELLINGS):
-    if (BASE_DIR / "build/ground" / _pack).is_file():  # noqa: F405
-        shutil.copy(BASE_DIR / "build/ground" / _pack, GROUND_DIR)  # noqa: F405
-    else:  # before `make setup`
-        pack.build(GROUND_DIR)
+if not (PLACES_DIR / SPELLINGS).is_file():  # noqa: F405 - before `make setup`
+    pack.build(PLACES_DIR)  # noqa: F405 - where children may read
 SLOT_SECONDS = dict.fromkeys(SLOT_SECONDS, 0)  # noqa: F405
 DRAW_PLACES = dict.fromkeys(DRAW_PLACES, 1_000)  # noqa: F405
 SOURCE_SLOT_SECONDS, SOURCE_PLACES = 0, 1_000

@@ -288,7 +288,8 @@ STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
 # What `make setup` takes of npm packages.
 FRONT_DIR = BASE_DIR / "build" / "front"
 STATICFILES_DIRS += [FRONT_DIR] if FRONT_DIR.is_dir() else []
-GROUND_DIR = BASE_DIR / "build" / "ground"  # coast, water and place names, by `manage.py ground`
+GROUND_DIR = BASE_DIR / "build" / "ground"  # coast, water and borders, by `manage.py ground`
+PLACES_DIR = GROUND_DIR / "places"  # names of places, by the same command
 MANUAL_DIR = BASE_DIR / "build" / "manual"  # of `make docs`
 METRICS_ADDRESS = environment.metrics_address()
 BASEMAP = streets.basemap()

@@ -295,5 +295,6 @@ def _child_settings() -> dict[str, object]:
         "STATIC_URL": settings.STATIC_URL,
         "STATICFILES_DIRS": [str(folder) for folder in settings.STATICFILES_DIRS],
         "GROUND_DIR": str(settings.GROUND_DIR),
+        "PLACES_DIR": str(settings.PLACES_DIR),
         "USE_I18N": False,
     }

@@ -96,7 +96,7 @@ _EMPTY: Final = Gazetteer(
 def gazetteer() -> Gazetteer:
     """Returns every place of 15,000 people or more; none where the gazetteer is not installed."""
     try:
-        return _read(Path(settings.GROUND_DIR) / PLACES)
+        return _read(Path(settings.PLACES_DIR) / PLACES)
     except FileNotFoundError:
         return _EMPTY
 
@@ -104,7 +104,7 @@ def gazetteer() -> Gazetteer:
 def spellings() -> list[list[str]]:
     """Reads the names of each place of `gazetteer`, its own one first; much, and read anew."""
     try:
-        arrays = _arrays(Path(settings.GROUND_DIR) / SPELLINGS)
+        arrays = _arrays(Path(settings.PLACES_DIR) / SPELLINGS)
     except FileNotFoundError:
         return []
     names = iter(Texts.of(arrays["text"], arrays["ends"]).all())

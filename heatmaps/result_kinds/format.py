@@ -92,7 +92,7 @@ CSV: Final = partial(
 CELLS: Final = partial(
     Format,
     suffix=".cells.csv",
-    title="CSV table of every cell",
+    title="CSV of every cell",
     group=Group.NUMBERS,
     content_type="text/csv; charset=utf-8",
     dense=True,

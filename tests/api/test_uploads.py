@@ -67,7 +67,7 @@ def test_it_reads_a_file_as_it_is_told(api, dataset, work):
     listed = b"".join(api("steward").get(done["links"]["rejected"]).streaming_content)
     assert listed.startswith(b"row,reason")
     assert (done["file_name"], done["rows_accepted"], done["rows_rejected"]) == ("m.csv", 1, 1)
-    assert CheckIn.objects.get(upload=done["id"]).time == 1740787200  # midnight in UTC
+    assert CheckIn.objects.get(extent__upload=done["id"]).time == 1740787200  # midnight in UTC
 
 
 @pytest.mark.parametrize(

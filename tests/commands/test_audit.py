@@ -32,7 +32,7 @@ class HalfNoise(Laplace):
 
 @pytest.fixture
 def planted(monkeypatch):
-    faulty = dataclasses.replace(registry.get("laplace"), mechanism=HalfNoise)
+    faulty = dataclasses.replace(registry.get("laplace"), class_path=f"{__name__}.HalfNoise")
     monkeypatch.setattr(registry, "_ENTRIES", (faulty,))
 
 

@@ -10,7 +10,7 @@ from heatmaps.data_slice import WHOLE
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.ingest.versions import deletion
 from heatmaps.masses import sqlite
-from heatmaps.models import CheckIn, Dataset, Enrolment, UploadState
+from heatmaps.models import CheckIn, Dataset, Enrolment, UploadState, UserForm
 from heatmaps.pseudonyms import keys, user_names
 from heatmaps.pseudonyms.person_hashes import PERSON, among, from_rows, numbered, persons_of, slots_of
 from heatmaps.pseudonyms.user_names import SpellingsOfNumbers
@@ -42,6 +42,16 @@ def test_persons_are_shared_out_by_the_same_bits_as_in_the_database():
     held = persons_of(*(np.array(column) for column in zip(*ALIKE, strict=True)))
     assert slots_of(held, 64).tolist() == [(first & 2**63 - 1) % 64 for first, _ in ALIKE]
     assert held.dtype == PERSON
+
+
+@pytest.mark.parametrize("most", [0, 3, 100])
+def test_names_of_many_batches_are_hashed_as_in_one(monkeypatch, most):
+    """However few of them are remembered."""
+    monkeypatch.setattr(keys, "MOST_KNOWN", most)
+    hasher = keys.PersonHasher(key=b"k" * 32, bits=128, form=UserForm.NFC)
+    known = keys.KnownPersons(hasher)
+    for batch in (["a", "b"], ["b", "c", "a"], [], ["d", "e\u0301", "\u00e9"], ["a", "e\u0301", "f", "g"]):
+        assert known.hashes(batch).tolist() == hasher.hashes(batch).tolist()
 
 
 @pytest.fixture

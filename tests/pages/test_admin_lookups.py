@@ -184,7 +184,7 @@ def change_what_is_hidden(release):
     DistrictFile.objects.update(content=b"unmistakable")
     GuideFile.objects.update(shares=b"unmistakable")
     upload = dataset.uploads.get()
-    CheckIn.objects.create(upload=upload, person=1, cell=1)
+    CheckIn.objects.create(extent=upload.extents.create(first=1, last=2**40), person=1, cell=1)
     Enrolment.objects.create(dataset=dataset, person=2)
     with disabled((*FROZEN, *HELD, EXTENTS)):
         Release.objects.update(finished_at=None)

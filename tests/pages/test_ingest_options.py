@@ -87,7 +87,7 @@ def test_an_upload_is_read_as_the_form_says(send):
     uploads.run(row.pk)
     row.refresh_from_db()
     assert (row.state, row.rows_rejected) == (UploadState.READY, 1)
-    assert row.checkins.get().time == 1719828000  # 10:00 UTC
+    assert CheckIn.objects.get(extent__upload=row).time == 1719828000  # 10:00 UTC
 
 
 @pytest.mark.parametrize("said", [{"columns": "uid"}, {"time_zone": "Mars"}, {"max_rejected": "many"}])

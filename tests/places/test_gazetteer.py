@@ -69,7 +69,7 @@ def test_it_is_packed_anew_with_another_package(settings):
 
 
 def test_without_it_a_map_says_that_it_is_missing(settings, tmp_path):
-    settings.GROUND_DIR = tmp_path
+    settings.PLACES_DIR = tmp_path
     _names.cache_clear()
     try:
         assert basemap(AUSTIN).content["attribution"] == gazetteer.MISSING

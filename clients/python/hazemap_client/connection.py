@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import ssl
 import tempfile
 import time
@@ -28,7 +27,6 @@ ROWS_A_PAGE: Final = 200
 PAUSES_S: Final = (0.5, 2.0, 8.0)  # before an attempt is repeated
 LONGEST_PAUSE_S: Final = 30.0  # of a server that says when to come back; a longer one is yours to decide
 _LOST: Final = (httpx.TransportError, httpx.DecodingError)  # no whole answer came
-_SUFFIX: Final = re.compile(r"(?:\.cells(?=\.csv))?\.[^.]+(?:\.zip)?$")  # of a file's name
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 Query: TypeAlias = Mapping[str, Any] | None  # what is None is left out
@@ -146,11 +144,12 @@ class Connection:
     def save(self, call: Call, path: File, **arguments: Any) -> Path:
         """Streams the file that the path's suffix names, which is there as a whole or not at all."""
         to = Path(path)
-        suffix = match[0].removeprefix(".") if (match := _SUFFIX.search(to.name)) else ""
+        # The last suffix, the one that `.zip` packs, and the two of `.cells.csv`.
+        start = -1 - (to.suffix == ".zip") - (".cells.csv" in to.name)
         draft = tempfile.NamedTemporaryFile(dir=to.parent, prefix=f".{to.name}.", delete=False)  # noqa: SIM115
         try:
             with draft:
-                self._into(draft, None, call, suffix=suffix, **arguments)
+                self._into(draft, None, call, suffix="".join(to.suffixes[start:])[1:], **arguments)
             return Path(draft.name).replace(to)
         finally:
             Path(draft.name).unlink(missing_ok=True)

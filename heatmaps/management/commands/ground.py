@@ -26,8 +26,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: object, **options: object) -> None:
-        pack.build(settings.GROUND_DIR)  # of an installed package: it is there without npm, too
-        for public in (settings.GROUND_DIR, settings.GROUND_DIR.parent):
+        pack.build(settings.PLACES_DIR)  # of an installed package: it is there without npm, too
+        for public in (settings.PLACES_DIR, settings.GROUND_DIR, settings.GROUND_DIR.parent):
             public.chmod(0o755)
         packages = settings.BASE_DIR / "node_modules"
         try:

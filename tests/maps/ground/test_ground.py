@@ -222,4 +222,4 @@ def test_a_region_is_small_enough_to_be_sent(installed, name):
 
 @needs_ground
 def test_the_index_is_small():
-    assert sum(path.stat().st_size for path in GROUND_DIR.iterdir()) <= 24 * 2**20
+    assert sum(path.stat().st_size for path in GROUND_DIR.rglob("*")) <= 24 * 2**20
