@@ -107,6 +107,8 @@ def spellings() -> list[list[str]]:
         arrays = _arrays(Path(settings.PLACES_DIR) / SPELLINGS)
     except FileNotFoundError:
         return []
+    if len(arrays["counts"]) != len(gazetteer()):
+        return []  # of another pack: a set-up ended between the two files
     names = iter(Texts.of(arrays["text"], arrays["ends"]).all())
     return [[next(names) for _ in range(count)] for count in arrays["counts"].tolist()]
 

@@ -80,3 +80,14 @@ def test_without_it_a_map_says_that_it_is_missing(settings, tmp_path):
         assert find_places("austin", most=3) == []
     finally:
         _names.cache_clear()
+
+
+def test_names_of_another_pack_are_not_searched(settings, tmp_path):
+    """As where a set-up ended between the two files."""
+    (tmp_path / gazetteer.SPELLINGS).symlink_to(settings.PLACES_DIR / gazetteer.SPELLINGS)
+    settings.PLACES_DIR = tmp_path
+    _names.cache_clear()
+    try:
+        assert find_places("austin", most=3) == []
+    finally:
+        _names.cache_clear()
