@@ -145,7 +145,7 @@ class Connection:
         """Streams the file that the path's suffix names, which is there as a whole or not at all."""
         to = Path(path)
         # The last suffix, the one that `.zip` packs, and the two of `.cells.csv`.
-        start = -1 - (to.suffix == ".zip") - (".cells.csv" in to.name)
+        start = -1 - (to.suffix == ".zip") - to.name.removesuffix(".zip").endswith(".cells.csv")
         draft = tempfile.NamedTemporaryFile(dir=to.parent, prefix=f".{to.name}.", delete=False)  # noqa: SIM115
         try:
             with draft:

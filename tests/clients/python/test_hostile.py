@@ -12,7 +12,7 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 import rasterio
-from hazemap_client import Client, HazemapError
+from hazemap_client import Client, HazemapError, calls
 from hazemap_client import connection as connection_module
 from hazemap_client.datasets import Dataset
 from hazemap_client.errors import (
@@ -302,3 +302,17 @@ def queued(moment):
         | others
         | {"state": "queued", "late": 0, "expires_at": None}
     )
+
+
+def test_a_file_is_asked_for_by_what_its_name_ends_with(tmp_path):
+    names = {
+        "town.png": "png",
+        "town.v2.csv.zip": "csv.zip",
+        "town.cells.csv": "cells.csv",
+        "town.cells.csv.zip": "cells.csv.zip",
+        "town.cells.csv.png": "png",
+    }
+    with answering(lambda _: (200, {}, b"a file")) as (url, asked), Client(url, TOKEN) as client:
+        for name in names:
+            client.save(calls.FILES["heatmap"], tmp_path / name, release_id="5")
+    assert [path.rpartition("/heatmap.")[2] for _, path, _ in asked] == [*names.values()]
