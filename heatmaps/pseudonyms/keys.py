@@ -152,7 +152,10 @@ class KnownPersons:
         column = _arrow(names)
         places = pc.fill_null(pc.index_in(column, self._names), -1).to_numpy()
         new = np.flatnonzero(places < 0)
-        if len(self._names) + new.size > MOST_KNOWN or self._names.nbytes + len(names.text) > MOST_KNOWN_BYTES:
+        if (
+            len(self._names) + new.size > MOST_KNOWN
+            or self._names.nbytes + len(names.text) > MOST_KNOWN_BYTES
+        ):
             self._forget()
             new = np.arange(len(names))
         if not new.size:

@@ -194,9 +194,7 @@ def test_names_that_are_remembered_are_bounded(monkeypatch):
 
 @SQLITE
 @pytest.mark.parametrize("batch_rows", [1, 2, 100])
-def test_a_file_with_names_alike_is_taken_and_they_are_two_persons(
-    dataset, upload, monkeypatch, batch_rows
-):
+def test_a_file_with_names_alike_is_taken_and_they_are_two_persons(dataset, upload, monkeypatch, batch_rows):
     monkeypatch.setattr(reading, "BATCH_ROWS", batch_rows)
     row = upload(dataset, [(name, "", 41.5, 2.5) for name in ("007", "7", "8", "7")])
     assert (row.state, row.names_alike) == (UploadState.READY, 1)

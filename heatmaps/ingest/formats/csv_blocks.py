@@ -1,4 +1,4 @@
-"""Reads large CSV files some megabytes at a time: by Arrow, or by lines where it might read them otherwise."""
+"""Reads large CSV files some megabytes at a time: by Arrow, or by lines where it may read them otherwise."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
