@@ -26,7 +26,7 @@ from heatmaps.spool import sync_folder
 
 KEY_BYTES: Final = 32
 MOST_KNOWN: Final = 200_000  # names of a file that are in memory with their hashes, and the next batch's
-MOST_KNOWN_BYTES: Final = 2**25  # of these names
+MOST_KNOWN_BYTES: Final = 2**25  # of these names and where each ends
 
 # What a digest is for goes in as BLAKE2's `person` field, so that one key serves them all apart.
 _FINGERPRINT: Final = b"hm-fingerprint"
@@ -152,14 +152,12 @@ class KnownPersons:
         column = _arrow(names)
         places = pc.fill_null(pc.index_in(column, self._names), -1).to_numpy()
         new = np.flatnonzero(places < 0)
-        if (
-            len(self._names) + new.size > MOST_KNOWN
-            or self._names.nbytes + len(names.text) > MOST_KNOWN_BYTES
-        ):
-            self._forget()
-            new = np.arange(len(names))
         if not new.size:
             return self._hashes[places], []
+        size = self._names.nbytes + int(names.lengths[new].sum())
+        if len(self._names) + new.size > MOST_KNOWN or size > MOST_KNOWN_BYTES:
+            self._forget()
+            new = np.arange(len(names))
         places = places.astype(np.intp)
         places[new] = np.arange(len(self._hashes), len(self._hashes) + new.size)
         new_names = names.strings(new)
