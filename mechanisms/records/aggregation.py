@@ -91,9 +91,9 @@ def shares_of_ordered(*, lengths: ArrayLike, keys: ArrayLike, unit: int) -> KeyS
 def sum_of_shares(parts: Iterable[KeyShares], *, key: RowKey, unit: int) -> tuple[MassMap, ...]:
     """Sums what persons have by key, at most `unit` each, in any order, each person in one part.
 
-    Returns a map of each bin. At most `_DENSE` keys are held whole once there are `_FULL` rows a key, and each
-    part is added as it is taken. Of more keys, or fewer rows, 8 bytes are kept for each key of each person,
-    and those twice.
+    Returns a map of each bin. At most `_DENSE` keys are held whole once there are `_FULL` rows a key, and
+    each part is added as it is taken. Of more keys 8 bytes are kept for each key of each person, and those
+    twice; of fewer rows 16 more.
     """
     _check_unit(unit)
     bits = unit.bit_length()
