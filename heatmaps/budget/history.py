@@ -1,8 +1,8 @@
 """Follows each account over time: what was taken by then, in steps as fine as a picture of it.
 
 A charge counts from the moment its release was asked for, as it does in balances; those of cancelled releases
-went back and count nowhere. So the last total is the balance. Of many charges the database sums up those in one
-part of the time, so that a page takes about as long with many releases as with few.
+went back and count nowhere. So the last total is the balance. Of many charges the database sums up those in
+one part of the time, so that a page takes about as long with many releases as with few.
 """
 
 from collections.abc import Sequence
