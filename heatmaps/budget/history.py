@@ -43,6 +43,7 @@ class History:
     limit: int | None
     first: datetime  # of the charges
     last: datetime
+    charges: int
     steps: tuple[BudgetStep, ...]  # in their order; at least one
 
     @property
@@ -86,7 +87,7 @@ def histories_of(accounts: Sequence[Account], restored: Sequence[Restored]) -> d
             account,
             moments[account.pk],
             [charge for charge in restored if charge.account == account.pk],
-            whole=charges.get(account.pk, 0) <= MOST_STEPS,
+            releases=charges.get(account.pk, 0),
         )
         for account in summed
         if account.pk in moments
@@ -94,13 +95,13 @@ def histories_of(accounts: Sequence[Account], restored: Sequence[Restored]) -> d
 
 
 def _history(
-    account: Account, moments: Sequence[datetime], restored: Sequence[Restored], *, whole: bool
+    account: Account, moments: Sequence[datetime], restored: Sequence[Restored], *, releases: int
 ) -> History:
-    """whole: with a step for each charge."""
+    """releases: how many were charged."""
     first, last = min(moments), max(moments)
     taken = [(charge.at, charge.units) for charge in restored]
     charges = counted_charges([account])
-    if whole:
+    if releases <= MOST_STEPS:
         taken += [(at, units or 0) for at, units in charges.values_list("release__requested_at", "amount")]
     else:
         time = last - first + 2 * _margin(first, last)
@@ -116,7 +117,12 @@ def _history(
         total += units
         steps.append(BudgetStep(at=at, total=total))
     return History(
-        kind=AccountKind(account.kind), limit=account.limit, first=first, last=last, steps=tuple(steps)
+        kind=AccountKind(account.kind),
+        limit=account.limit,
+        first=first,
+        last=last,
+        charges=releases + len(restored),
+        steps=tuple(steps),
     )
 
 

@@ -47,6 +47,8 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     moments: Paginator[Moment] = Paginator(
         charge_list.moments_of(accounts, restored) if accounts else [], CHARGES_A_PAGE
     )
+    if len(accounts) == 1:  # each release has one charge, which was counted
+        moments.count = histories[accounts[0].pk].charges
     charges = moments.get_page(request.GET.get("charges"))
     listed = charge_list.charges_at(
         list(charges), accounts, histories, restored, is_latest=not charges.has_previous()
