@@ -116,7 +116,12 @@ def readable_releases(person: Person) -> QuerySet[Release]:
 
 def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
     """Returns the dataset's accounts in their order."""
-    return tuple(map(_line, balances(dataset)))
+    return budget_lines(balances(dataset))
+
+
+def budget_lines(rows: Iterable[Balance]) -> tuple[BudgetLine, ...]:
+    """Returns lines of balances that were read."""
+    return tuple(map(_line, rows))
 
 
 def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Release]:

@@ -1,7 +1,6 @@
 """Creates, lists and revokes tokens; only their owner may."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import authenticate
@@ -21,6 +20,7 @@ from api.views.shared import ApiView, body, person
 from heatmaps.http import attempt_limits
 from heatmaps.models import ApiToken, Scope
 from heatmaps.people import accounts
+from heatmaps.people.tokens import make_token
 
 _EXAMPLE = example(
     {"username": "steward", "password": "…", "name": "laptop", "scopes": ["read", "release"], "days": 30}
@@ -62,12 +62,7 @@ class TokensView(ApiView):
         if accounts.has_second_factor(user) or accounts.second_factor_required():
             raise SecondFactorNeeded
         attempt_limits.forget_sign_in(typed["username"], attempt_limits.address_of(request))
-        token, secret = ApiToken.objects.create(
-            user=user,
-            name=typed["name"],
-            scopes=sorted(set(typed["scopes"])),
-            expiry=timedelta(days=typed["days"]) if "days" in typed else None,
-        )
+        token, secret = make_token(user, name=typed["name"], scopes=typed["scopes"], days=typed.get("days"))
         token.token = secret  # for this answer; it is stored nowhere
         return Response(NewTokenOut(token).data, 201, headers={"Cache-Control": "no-store"})
 

@@ -1,5 +1,6 @@
 """Warns at 80, 95 and 100 % of a limit or of one's own allowance, from public balances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +9,7 @@ from django.contrib.auth.models import User
 
 from heatmaps.budget import allowances
 from heatmaps.ledger.amounts import Charges
-from heatmaps.ledger.balances import Balance, balances
+from heatmaps.ledger.balances import Balance, balances_of
 from heatmaps.models import Account, AccountKind, Dataset
 from heatmaps.people.permissions import Person
 
@@ -40,18 +41,23 @@ class Alert:
 
 def alerts_of(dataset: Dataset, person: Person) -> tuple[Alert, ...]:
     """Returns the limits and allowances that have run low, or out, for a member of the dataset."""
-    alerts = of_balances(balances(dataset))
-    own_allowances = allowances.own(dataset, person).values() if isinstance(person, User) else ()
+    accounts = list(Account.objects.filter(dataset=dataset).order_by("pk"))
+    return alerts_on(accounts, balances_of(accounts), person)
+
+
+def alerts_on(accounts: Sequence[Account], rows: Sequence[Balance], person: Person) -> tuple[Alert, ...]:
+    """Returns the alerts of all accounts of a dataset, which were read with their balances."""
+    own_allowances = allowances.own_on(accounts, person).values() if isinstance(person, User) else ()
     own_levels = (
         (allowance.kind, level(allowance.committed, allowance.limit)) for allowance in own_allowances
     )
     return (
-        *alerts,
+        *of_balances(rows),
         *(Alert(kind=kind, percent=percent, own=True) for kind, percent in own_levels if percent),
     )
 
 
-def of_balances(rows: list[Balance]) -> tuple[Alert, ...]:
+def of_balances(rows: Sequence[Balance]) -> tuple[Alert, ...]:
     """Returns the alerts of the limits alone."""
     levels = ((row.kind, level(row.committed, row.limit)) for row in rows)
     return tuple(Alert(kind=kind, percent=percent, own=False) for kind, percent in levels if percent)

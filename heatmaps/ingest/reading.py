@@ -22,6 +22,9 @@ from mechanisms.space.grid import Region
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes of the file)
 
+# In few large batches a name is looked up, and the database commits, less often.
+BATCH_ROWS: Final = 100_000
+
 _TOO_MANY: Final = (
     "this file has more check-ins than the {} that the dataset may hold, a size chosen when it was made; "
     "nothing was stored. Upload to a dataset of a larger size"
@@ -43,7 +46,8 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
         raise UploadError("file_lost", _LOST) from error
     with stream:
         exact = upload.dataset.user_form == UserForm.DECIMAL
-        for batch in read_checkins(stream, options=options, exact_numbers=exact):
+        batches = read_checkins(stream, options=options, batch_rows=BATCH_ROWS, exact_numbers=exact)
+        for batch in batches:
             prepared_block = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
             tally.add(batch, prepared_block)
@@ -60,6 +64,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
 class _Prepared:
     stored: Block
     outside: int  # rows, stored or not
+    new_names: list[str]  # of the batch, but for those that were in one before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -82,13 +87,14 @@ class _Preparation:
     def block(self, batch: Batch) -> _Prepared:
         inside = self.region.contains(batch.lat, batch.lon)
         is_kept = np.ones_like(inside) if self.keep_outside else inside
+        persons, new_names = self.persons.hashes(batch.name_column)
         stored = Block(
-            persons=self.persons.hashes(batch.names)[batch.numbers[is_kept]],
+            persons=persons[batch.numbers[is_kept]],
             cells=self.region.morton(batch.lat[is_kept], batch.lon[is_kept]),
             times=batch.times[is_kept],
             outside=~inside[is_kept],
         )
-        return _Prepared(stored=stored, outside=int(np.count_nonzero(~inside)))
+        return _Prepared(stored=stored, outside=int(np.count_nonzero(~inside)), new_names=new_names)
 
 
 @dataclass(slots=True)
@@ -103,7 +109,7 @@ class _RowCounts:
         self.accepted += batch.numbers.size - prepared_block.outside
         self.outside += prepared_block.outside
         self.rejected += len(batch.rejected)
-        self.names.add(batch.names)
+        self.names.add(prepared_block.new_names)
         self.bytes_read = batch.bytes_read
 
     def columns(self) -> dict[str, int]:

@@ -76,6 +76,7 @@ _COLUMNS = "person, person_rest, cell, time, extent_id, outside"
 _FIELDS: Final = 5  # of a row that differ from those of other rows
 # A statement of SQLite's costs several times what a row does.
 _ROWS_A_STATEMENT: Final = 100
+_ROWS_AT_ONCE: Final = 100 * _ROWS_A_STATEMENT  # as Python's integers, which take five times the memory
 
 
 def _execute_many(extent: int, block: Block) -> None:
@@ -83,9 +84,11 @@ def _execute_many(extent: int, block: Block) -> None:
     rows = np.column_stack((*persons, block.cells, block.times, block.outside))
     whole = len(rows) - len(rows) % _ROWS_A_STATEMENT
     with connection.cursor() as cursor:
-        for part, size in ((rows[:whole], _ROWS_A_STATEMENT), (rows[whole:], len(rows) - whole)):
-            if part.size:
-                cursor.executemany(_insert(extent, size), part.reshape(-1, size * _FIELDS).tolist())
+        for start in range(0, whole, _ROWS_AT_ONCE):
+            part = rows[start : min(start + _ROWS_AT_ONCE, whole)].reshape(-1, _ROWS_A_STATEMENT * _FIELDS)
+            cursor.executemany(_insert(extent, _ROWS_A_STATEMENT), part.tolist())
+        if whole < len(rows):
+            cursor.execute(_insert(extent, len(rows) - whole), rows[whole:].ravel().tolist())
 
 
 def _insert(extent: int, size: int) -> str:

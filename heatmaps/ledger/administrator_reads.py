@@ -9,13 +9,13 @@ see; if it cannot be written, nothing is shown. Each row is hashed with the one 
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Final
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 
 from heatmaps.models import AdministratorRead, Dataset
@@ -50,8 +50,14 @@ def record(reader: User, dataset_ids: Iterable[int]) -> None:
     lately = AdministratorRead.objects.filter(
         dataset__in=wanted_ids, at_seconds__gt=now - SECONDS_BETWEEN, reader=reader, page=page
     )
-    for dataset_id in sorted(wanted_ids - set(lately.values_list("dataset", flat=True))):
-        _append(AdministratorRead(dataset_id=dataset_id, at_seconds=now, reader=reader, page=page))
+    new_ids = sorted(wanted_ids - set(lately.values_list("dataset", flat=True)))
+    if new_ids:
+        _append(
+            [
+                AdministratorRead(dataset_id=dataset_id, at_seconds=now, reader=reader, page=page)
+                for dataset_id in new_ids
+            ]
+        )
 
 
 def reads_of(dataset: Dataset) -> QuerySet[AdministratorRead]:
@@ -76,20 +82,30 @@ def first_problem(dataset: Dataset) -> str:
     return ""
 
 
-def _append(row: AdministratorRead) -> None:
+def _append(rows: Sequence[AdministratorRead]) -> None:
+    """Appends a row to the chain of each dataset: all of them or none. In the order of the datasets, so that
+    nobody waits for each other."""
+    chain = AdministratorRead.objects.filter(dataset=OuterRef("pk")).order_by("-sequence")
+    ends = Dataset.objects.filter(pk__in=[row.dataset_id for row in rows]).values_list(
+        "pk", Subquery(chain.values("sequence")[:1]), Subquery(chain.values("hash")[:1])
+    )
     for _ in range(TRIES):
-        last = AdministratorRead.objects.filter(dataset=row.dataset_id).order_by("-sequence").first()
-        row.sequence = 1 if last is None else last.sequence + 1
-        row.previous_hash = _genesis(row.dataset_id) if last is None else last.hash
-        row.hash = _hash(row)
+        last = {dataset_id: (sequence, digest) for dataset_id, sequence, digest in ends.all()}
+        for row in rows:
+            sequence, digest = last[row.dataset_id]
+            row.sequence = 1 + (sequence or 0)
+            row.previous_hash = digest or _genesis(row.dataset_id)
+            row.hash = _hash(row)
         try:
             with transaction.atomic():
-                row.save(force_insert=True)
+                AdministratorRead.objects.bulk_create(rows)
         except IntegrityError:
-            row.pk = None
+            for row in rows:
+                row.pk = None
         else:
             return
-    raise RuntimeError(f"a read of dataset {row.dataset_id} by an administrator could not be recorded")
+    named = ", ".join(str(row.dataset_id) for row in rows)
+    raise RuntimeError(f"a read by an administrator could not be recorded, of the datasets {named}")
 
 
 def _page() -> str:

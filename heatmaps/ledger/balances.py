@@ -1,5 +1,6 @@
 """Reads what is left, held and spent on each account."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Sum
@@ -30,12 +31,16 @@ class Balance:
 
 def balances(dataset: Dataset) -> list[Balance]:
     """Returns the balances of a dataset's accounts, in the order they were opened."""
+    return balances_of(list(Account.objects.filter(dataset=dataset).order_by("pk")))
+
+
+def balances_of(accounts: Sequence[Account]) -> list[Balance]:
+    """Returns the balances of all accounts of a dataset, which were read."""
     reserved = dict(
-        Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
+        Charge.objects.filter(account__in=[account.pk for account in accounts], release__state__in=QUEUED)
         .values_list("account_id")
         .annotate(total=Sum("amount"))
     )
-    accounts = Account.objects.filter(dataset=dataset).order_by("pk")
     return [_balance(account, reserved.get(account.pk) or 0) for account in accounts]
 
 

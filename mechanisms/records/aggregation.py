@@ -18,6 +18,7 @@ MAX_UNIT: Final = 2**62
 _INTEGER_BITS: Final = 63
 _IN_CACHE: Final = 1 << 16  # rows, of which the steps of a sum need no memory of their own
 _DENSE: Final = 1 << 24  # cells of a grid, at most, that is held whole: 128 MB, and nothing to sort
+_FULL: Final = 1 / 16  # rows a cell, from which that is less work than sorting the rows, and as much memory
 
 _RECORDS: Final = "there must be at most as many records as persons, and none may be empty"
 
@@ -90,17 +91,25 @@ def shares_of_ordered(*, lengths: ArrayLike, keys: ArrayLike, unit: int) -> KeyS
 def sum_of_shares(parts: Iterable[KeyShares], *, key: RowKey, unit: int) -> tuple[MassMap, ...]:
     """Sums what persons have by key, at most `unit` each, in any order, each person in one part.
 
-    Returns a map of each bin. At most `_DENSE` keys are held whole, and each part is added as it is taken. Of
-    more, 8 bytes are kept for each key of each person, and those twice.
+    Returns a map of each bin. At most `_DENSE` keys are held whole once there are `_FULL` rows a key, and
+    each part is added as it is taken. Of more keys 8 bytes are kept for each key of each person, and those
+    twice; of fewer rows 16 more.
     """
     _check_unit(unit)
     bits = unit.bit_length()
     if key.size <= _DENSE:
-        sums = np.zeros(key.size, np.int64)
-        for keys, mass in parts:
-            np.add.at(sums, keys, mass)
-        positive = np.flatnonzero(sums)
-        return key.mass_maps(positive, sums[positive], unit=unit)
+        held, rows, sums = list[KeyShares](), 0, None
+        for part in parts:
+            held.append(part)
+            rows += part[0].size
+            if rows > _FULL * key.size:
+                sums = np.zeros(key.size, np.int64) if sums is None else sums
+                while held:
+                    np.add.at(sums, *held.pop())
+        if sums is not None:
+            positive = np.flatnonzero(sums)
+            return key.mass_maps(positive, sums[positive], unit=unit)
+        parts = held
     if (key.size - 1).bit_length() + bits > _INTEGER_BITS:
         keys, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
         return _sum_by_key(keys, mass, key=key, unit=unit)

@@ -1,8 +1,11 @@
 """API tokens: what is stored cannot be used, what is revoked is refused."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
+from django.utils import timezone
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import SimpleRateThrottle
@@ -172,3 +175,28 @@ def test_it_stops_a_token_that_asks_too_often(api, people, monkeypatch):
 
     assert [busy.send("GET", "datasets").status_code for _ in range(4)] == [200, 200, 200, 429]
     assert api("analyst").send("GET", "datasets").status_code == 200
+
+
+def test_a_token_that_has_ended_is_refused_and_deleted(api, analyst, client_of_token):
+    ended, other = make(api, days=30).json(), make(api, days=30).json()
+    lasting = make(api).json()
+    ApiToken.objects.filter(pk__in=ids_of(ended, other)).update(expiry=timezone.now() - timedelta(seconds=1))
+
+    assert client_of_token(lasting["token"]).send("GET", "datasets").status_code == 200
+    assert client_of_token(ended["token"]).send("GET", "datasets").status_code == 401
+    assert not ApiToken.objects.filter(user=analyst, expiry__isnull=False).exists()
+    assert client_of_token(lasting["token"]).send("GET", "datasets").status_code == 200
+
+
+def test_making_a_token_deletes_those_that_have_ended(api, analyst, people):
+    ended, others = make(api, days=30).json(), ApiToken.objects.exclude(user=analyst).count()
+    ApiToken.objects.filter(pk__in=ids_of(ended)).update(expiry=timezone.now() - timedelta(seconds=1))
+    made = make(api).json()
+
+    assert [row.token_key for row in ApiToken.objects.filter(user=analyst)] == [made["id"]]
+    assert ApiToken.objects.exclude(user=analyst).count() == others
+
+
+def ids_of(*tokens):
+    rows = ApiToken.objects.filter(token_key__in=[token["id"] for token in tokens])
+    return list(rows.values_list("pk", flat=True))

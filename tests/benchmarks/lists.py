@@ -34,18 +34,21 @@ BARE_MIDDLEWARE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clients:
-    """Holds two signed-in clients: of the product, and of the bare view."""
+    """Holds three clients: of pages, signed in; of the API, with a token alone, as programs have; and of the
+    bare view, signed in."""
 
-    ours: Client
+    pages: Client
+    api: Client
     bare: Client
 
     def figures(self, key: str, name: str, address: str, repeats: int) -> Iterator[Figure]:
         """Time and queries of an address."""
-        size = len(get(self.ours, address))
+        ours = self.api if address.startswith("/api/") else self.pages
+        size = len(get(ours, address))
         bare = f"/bare/{size}/"
         yield compare(
             name,
-            lambda: get(self.ours, address),
+            lambda: get(ours, address),
             BARE,
             lambda: get(self.bare, bare),
             repeats=repeats,
@@ -55,7 +58,7 @@ class Clients:
         yield Figure(
             name=f"{name}, queries",
             alternative=BARE,
-            ours=(queries(self.ours, address),),
+            ours=(queries(ours, address),),
             theirs=(queries(self.bare, bare),),
             unit=Unit.QUERIES,
             goal=f"lists.{key}.queries",
@@ -82,7 +85,7 @@ def figures(size: Size) -> Iterator[Figure]:
     ):
         yield from clients.figures(key, name, address, repeats)
     for key, page in (("budget", budget_page), ("release", release_page)):
-        yield growth(key, clients.ours, (page(few), page(many)), RELEASES[size], repeats)
+        yield growth(key, clients.pages, (page(few), page(many)), RELEASES[size], repeats)
 
 
 def growth(
@@ -130,13 +133,13 @@ def with_releases(steward: User, slug: str, count: int) -> Dataset:
 
 def signed_in(steward: User) -> Clients:
     _, secret = ApiToken.objects.create(user=steward, name="bench", scopes=["read", "steward"])
-    ours = Client(headers={"Authorization": f"Bearer {secret}"})  # which pages do not look at
-    ours.force_login(steward)
+    pages, api = Client(), Client(headers={"Authorization": f"Bearer {secret}"})
+    pages.force_login(steward)
     with override_settings(MIDDLEWARE=BARE_MIDDLEWARE):
         bare = Client()
         bare.force_login(steward)
         bare.get("/bare/1/")  # which loads the middleware
-    return Clients(ours=ours, bare=bare)
+    return Clients(pages=pages, api=api, bare=bare)
 
 
 def get(client: Client, address: str) -> bytes:

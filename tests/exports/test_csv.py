@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from heatmaps.exports import Released, format_of
-from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.expected_error import WITHIN_ERRORS
 from mechanisms.space.grid import Region
 from tests.mechanisms.results.test_dense_rows import made_of, quadtree
 

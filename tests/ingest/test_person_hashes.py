@@ -1,17 +1,19 @@
 """Persons whose hashes agree in one half or in nearly all bits stay different, wherever they are read."""
 
 import random
+from hashlib import blake2b
 
 import numpy as np
 import pytest
 
 from heatmaps import masses
 from heatmaps.data_slice import WHOLE
-from heatmaps.ingest import opt_outs, uploads
+from heatmaps.ingest import opt_outs, reading, uploads
 from heatmaps.ingest.versions import deletion
 from heatmaps.masses import sqlite
 from heatmaps.models import CheckIn, Dataset, Enrolment, UploadState, UserForm
 from heatmaps.pseudonyms import keys, user_names
+from heatmaps.pseudonyms.name_column import NameColumn
 from heatmaps.pseudonyms.person_hashes import PERSON, among, from_rows, numbered, persons_of, slots_of
 from heatmaps.pseudonyms.user_names import SpellingsOfNumbers
 from tests.ingest.conftest import REGION, SQLITE
@@ -44,14 +46,38 @@ def test_persons_are_shared_out_by_the_same_bits_as_in_the_database():
     assert held.dtype == PERSON
 
 
+BATCHES = (["a", "b"], ["b", "c", "a"], [], ["d", "e\u0301", "\u00e9"], ["a", "e\u0301", "f", "g"], ["g"])
+
+
+@pytest.mark.parametrize("limit", ["MOST_KNOWN", "MOST_KNOWN_BYTES"])
 @pytest.mark.parametrize("most", [0, 3, 100])
-def test_names_of_many_batches_are_hashed_as_in_one(monkeypatch, most):
+def test_names_of_many_batches_are_hashed_as_in_one(monkeypatch, limit, most):
     """However few of them are remembered."""
-    monkeypatch.setattr(keys, "MOST_KNOWN", most)
+    monkeypatch.setattr(keys, limit, most)
     hasher = keys.PersonHasher(key=b"k" * 32, bits=128, form=UserForm.NFC)
     known = keys.KnownPersons(hasher)
-    for batch in (["a", "b"], ["b", "c", "a"], [], ["d", "e\u0301", "\u00e9"], ["a", "e\u0301", "f", "g"]):
-        assert known.hashes(batch).tolist() == hasher.hashes(batch).tolist()
+    for batch in BATCHES[:-1]:
+        hashes, new_names = known.hashes(NameColumn.of(batch))
+        assert hashes.tolist() == hasher.hashes(batch).tolist()
+        assert new_names == batch or most  # each of them has a name that the one before had not
+
+
+def test_a_name_is_new_in_one_batch():
+    known = keys.KnownPersons(keys.PersonHasher(key=b"k" * 32, bits=128, form=UserForm.NFC))
+    new_names = [known.hashes(NameColumn.of(batch))[1] for batch in BATCHES]
+    assert new_names == [["a", "b"], ["c"], [], ["d", "e\u0301", "\u00e9"], ["f", "g"], []]
+
+
+@pytest.mark.parametrize(("bits", "digest_size"), [(63, 8), (128, 16)])
+def test_a_hash_is_the_keyed_digest_of_a_name(bits, digest_size):
+    """It is stored: later versions have to give the same one."""
+    key, name = bytes(range(32)), "Jos\N{LATIN SMALL LETTER E WITH ACUTE}"
+    digest = blake2b(name.encode(), key=key, person=b"hm-person", digest_size=digest_size).digest()
+    [(first, rest)] = keys.PersonHasher(key=key, bits=bits, form=UserForm.NFC).hashes([name]).tolist()
+    if bits == 63:
+        assert (first, rest) == (int.from_bytes(digest) >> 1, 0)
+    else:
+        assert first.to_bytes(8, signed=True) + rest.to_bytes(8, signed=True) == digest
 
 
 @pytest.fixture
@@ -167,8 +193,10 @@ def test_names_that_are_remembered_are_bounded(monkeypatch):
 
 
 @SQLITE
-def test_a_file_with_names_alike_is_taken_and_they_are_two_persons(dataset, upload):
-    row = upload(dataset, [(name, "", 41.5, 2.5) for name in ("007", "7", "8")])
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+def test_a_file_with_names_alike_is_taken_and_they_are_two_persons(dataset, upload, monkeypatch, batch_rows):
+    monkeypatch.setattr(reading, "BATCH_ROWS", batch_rows)
+    row = upload(dataset, [(name, "", 41.5, 2.5) for name in ("007", "7", "8", "7")])
     assert (row.state, row.names_alike) == (UploadState.READY, 1)
     assert CheckIn.objects.values("person", "person_rest").distinct().count() == 3
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from heatmaps.ingest import row_copy, staging, upload_files, uploads
+from heatmaps.ingest import reading, row_copy, staging, upload_files, uploads
 from heatmaps.ingest.errors import LeaseLost
 from heatmaps.models import CheckIn, Upload, UploadState
 from tests.triggers import disabled
@@ -63,7 +63,7 @@ def test_it_stops_a_worker_that_was_taken_for_dead_before_its_next_chunk(dataset
     upload = receive(dataset, ROWS)
 
     def be_slow(*_progress):
-        assert CheckIn.objects.count() == 50_000
+        assert CheckIn.objects.count() == reading.BATCH_ROWS
         expire(upload)
         uploads.restart(upload)
         assert CheckIn.objects.count() == 0

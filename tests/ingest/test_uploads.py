@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.http import Http404
 
 from heatmaps import masses
-from heatmaps.ingest import receiving, staging, upload_files, uploads
+from heatmaps.ingest import reading, receiving, staging, upload_files, uploads
 from heatmaps.ingest import row_copy as rows
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ledger import verification
@@ -248,8 +248,9 @@ def test_it_counts_again_when_another_upload_became_ready_meanwhile(make_dataset
     assert CheckIn.objects.values("person").distinct().count() == 2
 
 
-def test_it_tells_the_progress_of_a_large_file(dataset, receive):
-    rows = [(f"user-{number % 50}", "", 41.5, 2 + number / 150_000) for number in range(120_000)]
+def test_it_tells_the_progress_of_a_large_file(dataset, receive, monkeypatch):
+    monkeypatch.setattr(reading, "BATCH_ROWS", 50_000)
+    rows = [(f"user-{number % 50:050}", "", 41.5, 2 + number / 150_000) for number in range(120_000)]
     row = receive(dataset, rows)
     seen = []
 

@@ -18,7 +18,7 @@ from heatmaps.ingest import row_copy
 from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.versions.advance import next_version
-from heatmaps.models import DistrictFile, GuideFile, Upload, UploadState
+from heatmaps.models import Charge, DistrictFile, GuideFile, Release, Upload, UploadState
 from heatmaps.pseudonyms.person_hashes import persons_of
 from heatmaps.releases.request import ReleaseRequest, RoundTerms
 from mechanisms.guarantee import Relation
@@ -149,3 +149,17 @@ def store_guide(person, dataset, title="Built-up area", seed=1):
         stored_by=person,
         stored_at=timezone.now(),
     )
+
+
+def copied(release, **columns):
+    """The same row once more but for some columns, with what it took."""
+    copy = Release.objects.get(pk=release.pk)
+    copy.pk, copy._state.adding = uuid4(), True
+    for name, value in columns.items():
+        setattr(copy, name, value)
+    copy.save(force_insert=True)
+    charges = Charge.objects.filter(release=release)
+    Charge.objects.bulk_create(
+        Charge(release=copy, account=each.account, amount=each.amount) for each in charges
+    )
+    return copy

@@ -1,4 +1,4 @@
-"""Reads large CSV files a megabyte at a time: by Arrow, or by lines where it might read them otherwise."""
+"""Reads large CSV files some megabytes at a time: by Arrow, or by lines where it may read them otherwise."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from heatmaps.ingest.formats.lines import Lines, ReaderLimits
 from heatmaps.ingest.formats.text import CsvSource
 from heatmaps.ingest.options import Options
 
-_BLOCK_BYTES: Final = 2**20  # about a batch of rows
+_BLOCK_BYTES: Final = 2**22  # about a batch of an upload's rows
 _Batches: TypeAlias = Generator[Batch, None, list[str]]
 
 

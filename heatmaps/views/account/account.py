@@ -1,7 +1,5 @@
 """Shows one's own account and its tokens."""
 
-from datetime import timedelta
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from heatmaps.models import ApiToken
 from heatmaps.people import code_tries, interventions
 from heatmaps.people.permissions import may_create_datasets, memberships
+from heatmaps.people.tokens import make_token
 from heatmaps.views.account.confirming import confirmed
 from heatmaps.views.people.forms import TokenForm
 from heatmaps.views.requests import PersonRequest
@@ -41,11 +40,8 @@ def new_token(request: PersonRequest) -> HttpResponse:
         context = {"section": "account", "form": form}
         return render(request, "people/token.html", context, status=422 if form.errors else 200)
     typed = form.cleaned_data
-    token, secret = ApiToken.objects.create(
-        user=request.user,
-        name=typed["name"],
-        scopes=sorted(typed["scopes"]),
-        expiry=timedelta(days=typed["days"]) if typed["days"] else None,
+    token, secret = make_token(
+        request.user, name=typed["name"], scopes=typed["scopes"], days=typed["days"] or None
     )
     return render(request, "people/new_token.html", {"section": "account", "token": token, "secret": secret})
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
-from uuid import UUID
+from typing import Final
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -12,11 +11,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from heatmaps import queries
-from heatmaps.budget import alerts
-from heatmaps.budget.history import BudgetStep, History, histories_of
+from heatmaps.budget import alerts, charge_list
+from heatmaps.budget.charge_list import ListedCharge, Moment
+from heatmaps.budget.history import histories_of, restored_charges
 from heatmaps.budget.spending import RESTORED
 from heatmaps.ledger.amounts import as_decimal
-from heatmaps.models import Release
+from heatmaps.ledger.balances import balances_of
+from heatmaps.models import Account, AccountKind, Release
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.views.budget.budget_chart import budget_chart
 from heatmaps.views.requests import PersonRequest
@@ -24,8 +25,6 @@ from heatmaps.wording.release import promise_for
 from heatmaps.wording.release_line import ReleaseLine, lines_for
 
 CHARGES_A_PAGE: Final = 6
-
-_Charge: TypeAlias = tuple[datetime, UUID | None]  # None: after a restore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,65 +39,59 @@ class ReleaseCharges:
 @require_safe
 def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     dataset = dataset_for(request.user, slug)
-    histories = histories_of(dataset)
-    steps = _by_charge(histories)
-    charges = Paginator(list(reversed(steps)), CHARGES_A_PAGE).get_page(request.GET.get("charges"))
+    all_accounts = list(Account.objects.filter(dataset=dataset).order_by("pk"))
+    balances = balances_of(all_accounts)
+    restored = restored_charges(all_accounts)
+    histories = histories_of(all_accounts, restored)
+    accounts = [account for account in all_accounts if account.pk in histories]
+    moments: Paginator[Moment] = Paginator(
+        charge_list.moments_of(accounts, restored) if accounts else [], CHARGES_A_PAGE
+    )
+    if len(accounts) == 1:  # each release has one charge, which was counted
+        moments.count = histories[accounts[0].pk].charges
+    charges = moments.get_page(request.GET.get("charges"))
+    listed = charge_list.charges_at(
+        list(charges), accounts, histories, restored, is_latest=not charges.has_previous()
+    )
     context = {
         "section": "datasets",
         "dataset": dataset,
-        "budget": queries.budget(dataset),
-        "alerts": alerts.alerts_of(dataset, request.user),
-        "charts": [budget_chart(history) for history in histories],
-        "heads": [head for history in histories for head in _heads(history)],
+        "budget": queries.budget_lines(balances),
+        "alerts": alerts.alerts_on(all_accounts, balances, request.user),
+        "charts": [budget_chart(history) for history in histories.values()],
+        "heads": [head for account in accounts for head in _heads(account)],
         "charges": charges,
         "restored": RESTORED,
-        "lines": _lines(request, list(charges.object_list), histories, steps),
+        "lines": _lines(request, listed, accounts),
         "promise": promise_for(queries.total_guarantee(dataset), dataset, subject="the releases so far"),
         "may_change_limits": may(request.user, dataset, Act.CHANGE_LIMIT),
     }
     return render(request, "budget/budget.html", context)
 
 
-def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, BudgetStep]]:
-    """Groups steps by account, in the order they were taken; what was charged after one restore is
-    together."""
-    steps = sorted(
-        (step.at, str(step.release), history.kind, step) for history in histories for step in history.steps
-    )
-    charges: dict[_Charge, dict[str, BudgetStep]] = {}
-    for at, _, kind, step in steps:
-        charges.setdefault((at, step.release), {})[kind] = step
-    return charges
-
-
 def _lines(
-    request: PersonRequest,
-    page_charges: Sequence[_Charge],
-    histories: Sequence[History],
-    charges: dict[_Charge, dict[str, BudgetStep]],
+    request: PersonRequest, listed: Sequence[ListedCharge], accounts: Sequence[Account]
 ) -> list[ReleaseCharges]:
-    releases_shown = [release for _, release in page_charges if release is not None]
+    releases_shown = [charge.release for charge in listed if charge.release is not None]
     releases = Release.objects.select_related("dataset", "version").in_bulk(releases_shown)
     lines = {
         line.release.pk: line for line in lines_for(request.user, [releases[pk] for pk in releases_shown])
     }
     return [
         ReleaseCharges(
-            line=None if charge[1] is None else lines[charge[1]],
-            at=charge[0],
-            cells=tuple(
-                cell for history in histories for cell in _cells(history, charges[charge].get(history.kind))
-            ),
+            line=None if charge.release is None else lines[charge.release],
+            at=charge.at,
+            cells=tuple(cell for account in accounts for cell in _cells(account, charge)),
         )
-        for charge in page_charges
+        for charge in listed
     ]
 
 
-def _heads(history: History) -> tuple[str, str]:
-    return history.kind.label, "Sum"
+def _heads(account: Account) -> tuple[str, str]:
+    return AccountKind(account.kind).label, "Sum"
 
 
-def _cells(history: History, step: BudgetStep | None) -> tuple[tuple[str, str], ...]:
-    amounts = ("", "") if step is None else (step.units, step.total)
-    texts = (as_decimal(units, history.kind) if isinstance(units, int) else "" for units in amounts)
-    return tuple(zip(_heads(history), texts, strict=True))
+def _cells(account: Account, charge: ListedCharge) -> tuple[tuple[str, str], ...]:
+    amounts = charge.units.get(account.pk), charge.totals.get(account.pk)
+    texts = ("" if units is None else as_decimal(units, AccountKind(account.kind)) for units in amounts)
+    return tuple(zip(_heads(account), texts, strict=True))

@@ -9,10 +9,7 @@ from heatmaps.ledger.amounts import units_per_one
 from heatmaps.views.charts import Axis, Chart, Line, chart
 
 TAKEN, LIMIT = 1, 4  # kinds of lines
-_MOST_STEPS: Final = 300  # more are no wider than a pixel each
 _MOST_MARKERS: Final = 60
-_LEAST_MARGIN: Final = timedelta(minutes=30)  # before the first and behind the last charge
-_MARGIN: Final = 0.08  # of the time between them
 _MOST_DATES: Final = 5
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400  # seconds
 _SECONDS: Final = tuple(
@@ -25,10 +22,8 @@ _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120)
 
 def budget_chart(history: History) -> Chart:
     """Draws an account from a little before its first charge to a little after its last one, in UTC."""
-    steps = _thin(history.steps)
-    first, last = history.steps[0].at, history.steps[-1].at
-    margin = max((last - first) * _MARGIN, _LEAST_MARGIN)
-    begin, end = first - margin, last + margin
+    steps = history.steps
+    begin, end = history.span
     dates, title = _dates(begin, end)
     corners = tuple(_corners(begin, end, steps, history))
     marked = tuple(_point(step.at, step.total, history) for step in steps[-_MOST_MARKERS:])
@@ -60,15 +55,6 @@ def _corners(
 
 def _point(at: datetime, units: int, history: History) -> tuple[float, float]:
     return at.timestamp(), units / units_per_one(history.kind)
-
-
-def _thin(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
-    """Returns the last step of each of so many equal parts of the time."""
-    if len(steps) <= _MOST_STEPS:
-        return list(steps)
-    first, whole = steps[0].at, steps[-1].at - steps[0].at
-    parts = {int((step.at - first) / whole * (_MOST_STEPS - 1)): step for step in steps}
-    return list(parts.values())
 
 
 def _dates(begin: datetime, end: datetime) -> tuple[list[tuple[float, str]], str]:

@@ -1,5 +1,6 @@
 """Integer masses: exact, and never more than a unit for a person."""
 
+import tracemalloc
 import weakref
 from collections import Counter
 from fractions import Fraction
@@ -81,8 +82,21 @@ def test_it_keeps_no_part_of_a_grid_that_is_held_whole():
             yield cells, np.ones_like(cells)
             del cells
 
-    [result] = sum_of_shares(parts(), key=RowKey(level=5), unit=1)
+    [result] = sum_of_shares(parts(), key=RowKey(level=2), unit=1)
     assert result.masses.tolist() == [1, 2, 3, *[4] * 6, 3, 2, 1]
+
+
+def test_few_rows_of_a_fine_grid_take_no_memory_for_its_cells():
+    cells = np.arange(0, 4**12, 4**7)
+    parts = [(cells, np.ones_like(cells))] * 3
+    tracemalloc.start()
+    try:
+        [result] = sum_of_shares(iter(parts), key=RowKey(level=12), unit=1)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert as_dict(result) == dict.fromkeys(cells.tolist(), 3)
+    assert peak < 4**12  # an eighth of a number a cell
 
 
 @pytest.mark.parametrize("level", [0, 3, 31])

@@ -172,7 +172,7 @@ class Stage:
         assert [refusal for _, refusal in told if refusal] == []
         return [printed for printed, _ in told]
 
-    def plan(self, slug, names, *, seconds=2, opens_in=2, request=QUICK):
+    def plan(self, slug, names, *, seconds=2, opens_in=5, request=QUICK):
         """A busy machine gets more time."""
         asked = {"opens_in": opens_in * self.pace, "seconds": round(seconds * self.pace), "request": request}
         return Round(slug, self.steward.ask(act="plan", slug=slug, **asked), names)
