@@ -19,6 +19,7 @@ from heatmaps.models import AccountKind, Charge, Restoration, RestoredCharge
 from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views import charts
+from heatmaps.views.budget import budget
 from heatmaps.views.budget.budget_chart import budget_chart
 from tests.services import seed
 
@@ -200,6 +201,24 @@ def test_what_was_charged_after_a_restore_is_in_the_list_and_in_the_steps(datase
         assert listed(dataset, slice(start, start + 1)) == rows[start : start + 1]
     _, histories, _ = read(dataset)
     assert histories[account.pk].steps[-1].total == 7 * ONE // 8
+
+
+def test_what_a_restore_took_of_an_account_without_a_sum_is_no_line(dataset, ask, client_of, monkeypatch):
+    """Else the line would be empty, and the first release on no page."""
+    monkeypatch.setattr(budget, "CHARGES_A_PAGE", 2)
+    asked = ask(dataset, "0.5", "0.25")
+    dataset.accounts.filter(kind=AccountKind.DELTA).update(unbounded=True, limit=None)
+    now = asked[-1].requested_at
+    restoration = Restoration.objects.create(
+        dataset=dataset, known_until=now, resumed_at=now, confirmed_at=now, opt_outs_replayed=True
+    )
+    for kind, amount in ((AccountKind.PRESENCE, 0), (AccountKind.DELTA, ONE)):
+        account = dataset.accounts.get(kind=kind)
+        RestoredCharge.objects.create(restoration=restoration, account=account, amount=amount)
+
+    lines = client_of("analyst").get(reverse("dataset-budget", args=[dataset.slug])).context["lines"]
+
+    assert [line.line and line.line.release for line in lines] == [*reversed(asked)]
 
 
 def test_a_dataset_without_charges_has_no_chart(client_of, dataset):

@@ -44,6 +44,7 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     restored = restored_charges(all_accounts)
     histories = histories_of(all_accounts, restored)
     accounts = [account for account in all_accounts if account.pk in histories]
+    restored = [charge for charge in restored if charge.account in histories]
     moments: Paginator[Moment] = Paginator(
         charge_list.moments_of(accounts, restored) if accounts else [], CHARGES_A_PAGE
     )
