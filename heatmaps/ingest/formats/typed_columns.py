@@ -310,7 +310,7 @@ def _reasons(
     for name, values, limit in (("lon", lon, 180), ("lat", lat, 90)):
         for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():
             bad[at] = f"{name} is {'missing' if np.isnan(values[at]) else f'outside -{limit}..{limit}'}"
-    bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
     bad |= dict.fromkeys(np.flatnonzero(numbers == _MISSING).tolist(), "user is missing")
     bad |= dict.fromkeys(np.flatnonzero(numbers == _NO_TEXT).tolist(), "user is not text in UTF-8")
+    bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
     return bad
