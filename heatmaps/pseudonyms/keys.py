@@ -23,7 +23,7 @@ from heatmaps.pseudonyms.person_hashes import NARROW_BITS, PERSON, Persons
 from heatmaps.spool import sync_folder
 
 KEY_BYTES: Final = 32
-MOST_KNOWN: Final = 200_000  # names of a file and their hashes in memory, some 150 bytes each
+MOST_KNOWN: Final = 100_000  # names of a file and their hashes in memory, some 150 bytes each
 
 # What a digest is for goes in as BLAKE2's `person` field, so that one key serves them all apart.
 _FINGERPRINT: Final = b"hm-fingerprint"
