@@ -125,6 +125,18 @@ def test_it_takes_up_a_late_row_for_one_that_went(dataset, before):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("name", ["0034", "0033"])
+def test_a_way_back_that_ends_between_loses_nothing(dataset, name):
+    expected = read(dataset), rows()
+    call_command("migrate", "heatmaps", name, verbosity=0)
+
+    call_command("migrate", verbosity=0)
+
+    assert (read(dataset), rows()) == expected
+    assert row_copy.without_upload() == 0
+
+
+@pytest.mark.long
 def test_rows_that_are_interleaved_or_of_nobody(dataset, before):
     """Keys of one upload between those of the other; a row without any is left behind."""
     _, other = Upload.objects.order_by("created_at").values_list("pk", flat=True)
