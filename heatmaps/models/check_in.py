@@ -25,7 +25,7 @@ class Extent(models.Model):
 
     An upload whose blocks follow each other has one; a block that came after somebody else's begins another
     one. Rows of others may lie between, whose number is another one: number and keys together select.
-    Written with the first of its check-ins and deleted with the last, in their transactions.
+    Written with the first of its check-ins, in their transaction, and deleted with the last or after it.
     """
 
     id = models.AutoField(primary_key=True)  # never used again: rows of before it would be taken for its own
