@@ -36,7 +36,8 @@ class Migration(migrations.Migration):
     dependencies = [("heatmaps", "0034_numbered_check_ins")]
 
     operations = [
-        migrations.RunPython(move_the_rest, migrations.RunPython.noop),
+        # Back at once: whoever goes on from halfway would find the earlier table empty, and believe it.
+        migrations.RunPython(move_the_rest, moved_check_ins.backwards),
         refuse_changes(forwards=CHECK_INS.dropping, backwards=CHECK_INS.creating),
         migrations.DeleteModel("CheckIn"),
         migrations.RenameModel("NumberedCheckIn", "CheckIn"),

@@ -15,6 +15,7 @@ from django.db.models import Q
 from heatmaps.models.upload import Upload
 
 MOST_SPANS: Final = 50  # of keys in one condition: SQLite refuses trees of conditions that are 1,000 deep
+MOST_NUMBERS: Final = 1000  # in one condition: a statement of PostgreSQL's has room for 65,535 values
 GREATEST_KEY: Final = 2**63 - 1
 SMALL_GAP: Final = 1000  # check-ins of others that are read faster than left out
 
@@ -24,7 +25,7 @@ class Extent(models.Model):
 
     An upload whose blocks follow each other has one; a block that came after somebody else's begins another
     one. Rows of others may lie between, whose number is another one: number and keys together select.
-    Written with the first of its check-ins and deleted with the last, in their transactions.
+    Written with the first of its check-ins, in their transaction, and deleted with the last or after it.
     """
 
     id = models.AutoField(primary_key=True)  # never used again: rows of before it would be taken for its own
@@ -76,6 +77,8 @@ def of_uploads(uploads: Iterable[Upload | UUID], *, first: int = 0, last: int = 
     between = Q()
     for span in _spans([(first, last) for _, first, last in extents]):
         between |= Q(pk__range=span)
+    if len(extents) > MOST_NUMBERS:
+        return between & Q(extent__in=rows.values("pk"))
     # One number is compared faster than a set of one.
     numbers = [number for number, _, _ in extents]
     return between & (Q(extent=numbers[0]) if len(numbers) == 1 else Q(extent__in=numbers))

@@ -103,13 +103,18 @@ class KeyCounts:
 
     def _sum_up(self) -> None:
         """Makes one row of all of a (person, key), unless few have several."""
-        # The first part is a random sample of the persons.
-        sample = self._numbered(0, 1)
-        pairs, _, _ = summed_counts(*_weighted(sample))
-        if 2 * pairs.size <= sample[1].size:
+        # The first part is a random sample of the persons; who has most of the check-ins is in the largest.
+        sizes = np.sum([np.diff(block.starts) for block in self._blocks], axis=0)
+        if self._halves(0) or self._halves(int(np.argmax(sizes))):
             self._blocks = [_joined([self._summed(part) for part in range(_PARTS)])]
             self._held = self._blocks[0].keys.size
         self._bound = max(_FIRST_BOUND, 2 * self._held)
+
+    def _halves(self, part: int) -> bool:
+        """Tells whether a part has half as many rows at most, once it is summed."""
+        numbers, keys, counts = _weighted(self._numbered(part, part + 1))
+        pairs, _, _ = summed_counts(numbers, keys, counts)
+        return 2 * pairs.size <= keys.size
 
     def _summed(self, part: int) -> _Block:
         numbered = self._numbered(part, part + 1)

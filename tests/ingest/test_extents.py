@@ -9,7 +9,7 @@ from heatmaps import masses
 from heatmaps.ingest import row_copy, undoing, uploads
 from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ingest.row_copy import Block
-from heatmaps.models import CheckIn, Extent, UploadState
+from heatmaps.models import CheckIn, Extent, UploadState, check_in
 from heatmaps.models.check_in import MOST_SPANS, _spans, of_uploads
 from heatmaps.pseudonyms.person_hashes import persons_of
 from tests.ingest.conftest import SQLITE
@@ -65,6 +65,17 @@ def test_rows_of_others_between_two_keys_are_not_read(interleaved):
     first = row.extents.earliest("first")
     Extent.objects.filter(pk=first.pk).update(last=CheckIn.objects.latest("pk").pk)
     assert len(persons(row)) == len(persons(other)) == 4 * BLOCKS
+
+
+@pytest.mark.parametrize("most", [BLOCKS, BLOCKS - 1])
+def test_many_extents_are_looked_up_by_the_statement_itself(interleaved, monkeypatch, most):
+    """PostgreSQL refuses statements of 65,536 values."""
+    monkeypatch.setattr(check_in, "MOST_NUMBERS", most)
+    row, _ = interleaved
+    assert persons(row) == [10 * turn + at for turn in range(BLOCKS) for at in range(4)]
+    _, values = CheckIn.objects.filter(of_uploads([row])).query.sql_with_params()
+    numbers = {*row.extents.values_list("pk", flat=True)}
+    assert numbers.issubset(values) == (most == BLOCKS)
 
 
 def test_an_upload_goes_with_its_extents_and_no_others(interleaved, monkeypatch):

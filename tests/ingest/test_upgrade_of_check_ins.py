@@ -108,6 +108,35 @@ def test_it_takes_up_what_changed_meanwhile(dataset, before):
 
 
 @pytest.mark.long
+def test_it_takes_up_a_late_row_for_one_that_went(dataset, before):
+    """A worker commits a key that was passed by, another deletes one that has moved: as many as before."""
+    first, gone = (row[0] for row in before[1][:2])
+    run(f"CREATE TEMPORARY TABLE late AS SELECT * FROM heatmaps_checkin WHERE id = {first}")
+    run("DELETE FROM heatmaps_checkin WHERE id = %s", first)
+    call_command("migrate", "heatmaps", "0034", verbosity=0)
+    run("INSERT INTO heatmaps_checkin SELECT * FROM late")
+    run("DELETE FROM heatmaps_checkin WHERE id = %s", gone)
+    run("DROP TABLE late")
+
+    call_command("migrate", verbosity=0)
+
+    assert rows() == [row for row in before[1] if row[0] != gone]
+    assert row_copy.without_upload() == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["0034", "0033"])
+def test_a_way_back_that_ends_between_loses_nothing(dataset, name):
+    expected = read(dataset), rows()
+    call_command("migrate", "heatmaps", name, verbosity=0)
+
+    call_command("migrate", verbosity=0)
+
+    assert (read(dataset), rows()) == expected
+    assert row_copy.without_upload() == 0
+
+
+@pytest.mark.long
 def test_rows_that_are_interleaved_or_of_nobody(dataset, before):
     """Keys of one upload between those of the other; a row without any is left behind."""
     _, other = Upload.objects.order_by("created_at").values_list("pk", flat=True)

@@ -224,14 +224,15 @@ def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
     if moments is None:
         return _times_of_texts(column, zone)
     units = moments.cast(pa.int64())
-    seconds = _values(units.fill_null(0) if units.null_count else units)
-    if moments.type.unit != "s":
-        seconds = seconds // _PER_SECOND[moments.type.unit]
+    # No time in numpy is the same number, which some write as it is.
+    whole = _values(units.fill_null(NO_TIME) if units.null_count else units)
+    seconds = whole if moments.type.unit == "s" else whole // _PER_SECOND[moments.type.unit]
     is_bad = (seconds < FIRST_SECOND) | (seconds > LAST_SECOND)
     if is_bad.any():
         seconds = np.where(is_bad, _BAD, seconds)
-    if units.null_count:
-        seconds = np.where(_values(units.is_null().cast(pa.uint8())), NO_TIME, seconds)
+    is_empty = whole == NO_TIME
+    if is_empty.any():
+        seconds = np.where(is_empty, NO_TIME, seconds)
     if moments.type.tz is None and zone is not UTC:
         return np.fromiter((_in_zone(second, zone) for second in seconds.tolist()), np.int64, count)
     return seconds
@@ -310,7 +311,7 @@ def _reasons(
     for name, values, limit in (("lon", lon, 180), ("lat", lat, 90)):
         for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():
             bad[at] = f"{name} is {'missing' if np.isnan(values[at]) else f'outside -{limit}..{limit}'}"
-    bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
     bad |= dict.fromkeys(np.flatnonzero(numbers == _MISSING).tolist(), "user is missing")
     bad |= dict.fromkeys(np.flatnonzero(numbers == _NO_TEXT).tolist(), "user is not text in UTF-8")
+    bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
     return bad

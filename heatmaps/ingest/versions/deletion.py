@@ -71,6 +71,8 @@ def _delete(upload: Upload, day: date) -> None:
         with transaction.atomic():
             _delete_block(upload, rows)
     is_empty = upload.created_at < retention.midnight(day)
+    if is_empty:
+        upload.extents.all().delete()
     Upload.objects.filter(pk=upload.pk).update(kept_from=NOTHING_LEFT if is_empty else day)
 
 

@@ -174,6 +174,7 @@ BAD_LINES = [
     b"7,,1,1_0,",
     b"\xff,,x,2,",
     b"7,yesterday,1,2,",
+    b",yesterday,91,200,",
 ]
 
 

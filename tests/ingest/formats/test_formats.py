@@ -206,6 +206,15 @@ def test_a_moment_that_is_missing_is_no_moment_in_any_unit(unit, zone):
     assert rejected == []
 
 
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_what_numpy_has_for_no_time_is_none_where_it_is_written_as_a_number(unit):
+    moments = pa.array([0, NO_TIME, None], pa.int64()).cast(pa.timestamp(unit))
+    users, degrees = pa.array(list("abc")), pa.array([1.5] * 3)
+    rows, rejected = read(table({"user": users, "time": moments, "lat": degrees, "lon": degrees}))
+    assert [time for _, time, _, _ in rows] == [0, NO_TIME, NO_TIME]
+    assert rejected == []
+
+
 def test_missing_and_impossible_moments_are_told_apart():
     moments = pa.array([MOMENT * 10**6, None, 2**60], pa.timestamp("us"))
     users, degrees = pa.array(list("abc")), pa.array([1.5] * 3)

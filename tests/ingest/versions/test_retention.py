@@ -16,7 +16,17 @@ from heatmaps.ingest import opt_outs, uploads
 from heatmaps.ingest.versions import deletion, retention_change
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger import transitions, verification
-from heatmaps.models import CheckIn, Dataset, DataVersion, Enrolment, Event, Membership, Upload, UploadState
+from heatmaps.models import (
+    CheckIn,
+    Dataset,
+    DataVersion,
+    Enrolment,
+    Event,
+    Extent,
+    Membership,
+    Upload,
+    UploadState,
+)
 from heatmaps.releases import lifecycle
 from mechanisms.check import ParameterError
 from tests.ingest.conftest import SQLITE, START, time_of
@@ -105,6 +115,8 @@ def test_without_a_time_or_ahead_of_it_the_day_of_the_file_counts(kept, upload, 
     assert stored(kept) == 2
     assert read(kept, advance(kept, days=1)) == {}
     assert stored(kept) == 0
+    assert not CheckIn.objects.exists()
+    assert not Extent.objects.exists()
 
 
 def test_for_ever_is_for_ever(dataset, upload, advance):
@@ -349,6 +361,6 @@ def test_random_lives_equal_the_rule_applied_by_hand(dataset, upload, steward, a
         assert read(dataset, version) == mass_of(*(one for _, one in kept))
         if rng.random() < 0.5:
             assert stored(dataset) == len(kept)
-    assert stored(dataset) == len(kept)
+    assert stored(dataset) == CheckIn.objects.count() == len(kept)
     assert verification.verify(dataset).ok
     assert Upload.objects.filter(rows_expired__gt=0).exists()

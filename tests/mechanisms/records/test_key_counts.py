@@ -69,6 +69,18 @@ def test_it_holds_pairs_rather_than_check_ins(monkeypatch):
     assert sum(block.keys.size for block in counts._blocks) <= 1000 + 400
 
 
+def test_it_holds_pairs_where_one_person_has_most_check_ins(monkeypatch):
+    """Such as a vehicle, while all others were in a place once."""
+    monkeypatch.setattr(key_counts, "_FIRST_BOUND", 1000)
+    monkeypatch.setattr(key_counts, "_ROWS_A_BLOCK", 400)
+    rng = np.random.default_rng(4)
+    person = np.where(np.arange(20_000) % 40 == 0, np.arange(20_000) // 40, 500)
+    of_first_part = rng.integers(0, 2**58, 500, np.uint64)
+    first_values = np.append(of_first_part, np.uint64(2**63))
+    counts = added(tags_of(person, rng, first_values), rng.integers(0, 4, 20_000), 100)
+    assert sum(block.keys.size for block in counts._blocks) <= 2 * 1000 + 400
+
+
 @pytest.mark.parametrize("key", [RowKey(level=3), RowKey(level=31)])
 def test_no_check_ins_are_an_empty_map(key):
     counts = KeyCounts()
