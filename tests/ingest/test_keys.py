@@ -147,15 +147,3 @@ def test_it_never_changes_what_stored_hashes_and_digests_mean():
     assert hashes(["anna"], bits=63, form="", key=key).tolist() == [(7882481766206045116, 0)]
     assert hashes(["anna"], key=key).tolist() == [(-3991986344109119734, -1896383102840188745)]
     assert hasher.hexdigest() == "c8bbc4cd639048d367daa4b9df195d2ef21d44d554db887fa0942696696d113e"
-
-
-@pytest.mark.parametrize("most", [3, 20, 1000])
-def test_names_that_are_remembered_have_the_same_hashes(monkeypatch, most):
-    """Also in a batch of more names than are remembered, and after one."""
-    monkeypatch.setattr(keys, "MOST_KNOWN", most)
-    hasher, rng = keys.PersonHasher(key=b"k" * 32, bits=128, form="nfc"), np.random.default_rng(most)
-    persons, names = keys.KnownPersons(hasher), [f"user-{number}" for number in range(50)]
-    for _ in range(20):
-        batch = rng.choice(names, rng.integers(0, 12), replace=False).tolist()
-        assert persons.hashes(batch).tolist() == hasher.hashes(batch).tolist()
-        assert len(persons._places) <= max(most, len(batch))
