@@ -23,8 +23,8 @@ from django.http import Http404
 
 from heatmaps.ingest.errors import UploadError, refuse_elsewhere
 from heatmaps.ingest.formats import child_process
-from heatmaps.ingest.formats.columns import is_text
 from heatmaps.ingest.formats.lines import ReaderLimits
+from heatmaps.ingest.formats.row_values import is_text
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Suppression, UserForm
 from heatmaps.people.permissions import Act, Person, require

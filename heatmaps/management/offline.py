@@ -14,8 +14,8 @@ import numpy as np
 
 from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.ingest.formats.file_counts import read_counts
+from heatmaps.ingest.formats.file_points import read_points
 from heatmaps.ingest.formats.left_out import LeftOut
-from heatmaps.ingest.formats.points import read_points
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from mechanisms.check import ParameterError
 from mechanisms.mechanism import HeatmapMechanism, ItemsMechanism

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from heatmaps import datasets, masses
 from heatmaps.ingest import opt_outs, uploads
-from heatmaps.ingest.formats.points import read_points
+from heatmaps.ingest.formats.file_points import read_points
 from heatmaps.ingest.formats.reader import read_checkins
 from heatmaps.ledger.verification import verify
 from heatmaps.models import CheckIn, Dataset, UploadState

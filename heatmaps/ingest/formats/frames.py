@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.batch import Batch, Rejection
-from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.lines import ReaderError
+from heatmaps.ingest.formats.row_values import NO_TIME
 from heatmaps.pseudonyms.name_column import NameColumn
 
 BATCH, FACTS, REFUSAL, END = b"B", b"P", b"R", b"."

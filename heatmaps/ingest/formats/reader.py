@@ -20,8 +20,8 @@ from typing import BinaryIO, Final
 from heatmaps import numbers
 from heatmaps.ingest.formats import child_process
 from heatmaps.ingest.formats.batch import Batch, Rejection
-from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
+from heatmaps.ingest.formats.row_values import NO_TIME
 from heatmaps.ingest.options import Options
 
 __all__ = [

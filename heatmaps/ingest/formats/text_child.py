@@ -5,8 +5,9 @@ from typing import Any, BinaryIO
 
 from heatmaps.ingest.formats import child_answer
 from heatmaps.ingest.formats.batch import Batch, batch_of
-from heatmaps.ingest.formats.columns import ColumnPositions, is_text
+from heatmaps.ingest.formats.columns import ColumnPositions
 from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
+from heatmaps.ingest.formats.row_values import is_text
 from heatmaps.ingest.formats.text import text_source
 from heatmaps.ingest.options import Options
 

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.batch import Batch, Rejection
-from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, ColumnPositions, epoch_seconds, is_text
+from heatmaps.ingest.formats.columns import ColumnPositions
 from heatmaps.ingest.formats.lines import ReaderError
+from heatmaps.ingest.formats.row_values import BAD_TIME, NO_TIME, epoch_seconds, is_text
 from heatmaps.pseudonyms.name_column import NameColumn
 
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

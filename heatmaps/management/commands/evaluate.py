@@ -11,7 +11,7 @@ from django.conf import settings
 
 from heatmaps.guides import raster
 from heatmaps.guides.raster import RasterGuide
-from heatmaps.ingest.formats.points import FilePoints, read_points
+from heatmaps.ingest.formats.file_points import FilePoints, read_points
 from heatmaps.management.parsing import PureCommand, add_files, whole
 from heatmaps.management.progress import Progress
 from mechanisms.catalogue import registry

@@ -13,11 +13,11 @@ import pytest
 
 from heatmaps.children import process
 from heatmaps.ingest.formats import child_process, frames, parquet, parquet_magic, text_child
-from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.previewer import preview
 from heatmaps.ingest.formats.reader import ReaderError, read_checkins
+from heatmaps.ingest.formats.row_values import NO_TIME
 from heatmaps.ingest.options import Options
 from heatmaps.pseudonyms.name_column import NameColumn
 from tests.ingest.formats import liar, written

@@ -6,7 +6,7 @@ import pytest
 
 from heatmaps.data_slice import DataSlice
 from heatmaps.ingest.formats.file_counts import read_counts
-from heatmaps.ingest.formats.points import read_points
+from heatmaps.ingest.formats.file_points import read_points
 from heatmaps.ingest.formats.reader import ReaderError
 from mechanisms.records.aggregation import masses
 from mechanisms.records.row_key import RowKey

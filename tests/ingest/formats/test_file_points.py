@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from heatmaps.ingest.formats.points import read_points
+from heatmaps.ingest.formats.file_points import read_points
 from heatmaps.ingest.formats.reader import ReaderError
 from mechanisms.space.grid import Region
 
