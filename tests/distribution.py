@@ -17,6 +17,8 @@ LONGEST = (
     "services/test_timing.py",
     "mechanisms/audit/test_lower_bound.py",
     "services/test_model.py",
+    "scripts/test_surface.py",
+    "services/test_going_back.py",
     "services/test_kills.py",
     "services/collections/test_kills.py",
     "browser/test_accessibility.py",
@@ -32,10 +34,8 @@ LONGEST = (
     "manual/test_tutorials.py",
     "deployment/test_rehearsal.py",
     "deployment/test_wheel.py",
-    "scripts/test_surface.py",
     "commands/test_bench.py",
     "ingest/formats/test_memory.py",
-    "services/test_going_back.py",
     "services/test_backup.py",
     "attacks/test_neighbours.py",
     "commands/test_evaluate.py",
@@ -45,10 +45,10 @@ SEVERAL = {
     "attacks/test_neighbours.py",
     "ingest/formats/test_memory.py",
     "mechanisms/audit/test_lower_bound.py",
-    "mechanisms/reproduction/test_adaptive_accuracy.py",
     "scripts/test_surface.py",
     "services/collections/test_kills.py",
     "services/test_postgres.py",
+    "services/test_timing.py",
 }
 WAITING = ("browser", "deployment", "services", "shuffler", "sources")  # folders whose files take long
 
