@@ -60,7 +60,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     tally.check(settings.MAX_REJECTED_SHARE if options.max_rejected is None else options.max_rejected)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Prepared:
     stored: Block
     outside: int  # rows, stored or not

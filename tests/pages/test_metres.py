@@ -51,4 +51,4 @@ def test_the_page_of_words_says_it(client, db):
     page = client.get(reverse("help-topic", args=["privacy"])).content.decode()
     assert AS_READ in page
     assert 'id="distance"' in page
-    assert "180 degrees of longitude, or a stretch of more than 2.5" in page
+    assert "180 degrees of longitude, or a stretch above 2.5" in page
