@@ -32,7 +32,7 @@ from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.http import caching, elsewhere
 from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
-from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.maps.looks import LIGHT, LOOKS
 from heatmaps.models import Dataset, Release, Scope
 from heatmaps.people.permissions import Act, dataset_for, is_administrator, member_of, require
 from heatmaps.releases import calibration, lifecycle, names, publication

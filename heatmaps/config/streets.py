@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import SplitResult
 
 from heatmaps.config import web_addresses
-from heatmaps.pmtiles import Archive, NotReadable
+from heatmaps.maps.pmtiles import Archive, NotReadable
 
 _ALLOWED: Final = (
     "an address such as https://tiles.example.org/{z}/{x}/{y}.png: https (http for this machine alone), a "

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from heatmaps.exports.lettering import Style, broken, write
-from heatmaps.looks import Look
 from heatmaps.maps.legend import LegendClass
+from heatmaps.maps.looks import Look
 
 _SWATCH: Final = (34, 22)  # pixels
 _BAR_HEIGHT: Final = 18  # pixels

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from heatmaps.looks import LIGHT, Look
+from heatmaps.maps.looks import LIGHT, Look
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.serialization import Result
 from mechanisms.space.grid import Region

@@ -16,8 +16,8 @@ from heatmaps.exports.heat_image import draw_heat
 from heatmaps.exports.map_image import draw_cells
 from heatmaps.exports.scene import Scene, fitted, view_of
 from heatmaps.exports.version import version
-from heatmaps.looks import LOOKS
 from heatmaps.maps.heat_view import heat_view
+from heatmaps.maps.looks import LOOKS
 from heatmaps.models import Dataset
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError, exact_decimal

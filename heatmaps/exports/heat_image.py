@@ -9,8 +9,8 @@ from PIL import Image, ImageColor
 
 from heatmaps.exports.column import Column
 from heatmaps.exports.scene import Scene
-from heatmaps.looks import Look
 from heatmaps.maps.heat_view import OPACITY, HeatView, ramp
+from heatmaps.maps.looks import Look
 from heatmaps.numbers import length, number, share
 from mechanisms.results.significance import RATE
 from mechanisms.space.grid import Region

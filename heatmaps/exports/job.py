@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 from heatmaps.data_slice import DataSlice
 from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.exports.content import HEAT
-from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.maps.looks import LIGHT, LOOKS
 from heatmaps.result_kinds import RESULT_KINDS
 from mechanisms.catalogue.entries import Kind
 from mechanisms.guarantee import Guarantee

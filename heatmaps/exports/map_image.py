@@ -8,10 +8,10 @@ from PIL import Image
 
 from heatmaps.exports.column import Column
 from heatmaps.exports.scene import Scene
-from heatmaps.looks import LIGHT, Look
 from heatmaps.maps.grid import FINEST_DRAWN_LEVEL, draw
 from heatmaps.maps.image import colours, mercator_height, mercator_rows
 from heatmaps.maps.legend import Legend, legend
+from heatmaps.maps.looks import LIGHT, Look
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region
 

@@ -35,8 +35,8 @@ from heatmaps.exports.renderer import TOO_LARGE
 from heatmaps.exports.version import version
 from heatmaps.guides import choices
 from heatmaps.guides.chain import together_or_none
-from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.maps.document import MapParts
+from heatmaps.maps.looks import LIGHT, LOOKS
 from heatmaps.models import Release
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle

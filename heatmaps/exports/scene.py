@@ -8,10 +8,10 @@ from typing import Any, Final
 from PIL import Image, ImageDraw
 
 from heatmaps.exports.lettering import Style
-from heatmaps.looks import LIGHT, Look
 from heatmaps.maps import ground
 from heatmaps.maps.ground.picture import ground_picture
 from heatmaps.maps.image import MERCATOR_LIMIT, mercator, mercator_height, position
+from heatmaps.maps.looks import LIGHT, Look
 from heatmaps.places import gazetteer, whereabouts
 from mechanisms.space.grid import EARTH_RADIUS_M, Region
 

@@ -6,8 +6,8 @@ from heatmaps import queries
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT
 from heatmaps.exports.release_files import Download
-from heatmaps.looks import LIGHT
 from heatmaps.maps import tile_drawing
+from heatmaps.maps.looks import LIGHT
 from heatmaps.maps.tile_drawing import Tile
 from heatmaps.models import Release
 from heatmaps.result_kinds import RESULT_KINDS

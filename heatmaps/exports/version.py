@@ -17,7 +17,6 @@ _CODE: Final = (
     "heatmaps/wording",
     "heatmaps/places/area_centres.py",
     "heatmaps/data_slice.py",
-    "heatmaps/looks.py",
     "heatmaps/numbers.py",
     "heatmaps/result_kinds",
     "mechanisms",

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from heatmaps.pmtiles import version_of
+from heatmaps.maps.pmtiles import version_of
 
 MOST_BYTES: Final = 4 * 2**20  # of one answer; who wants more asks for the rest
 _RANGE: Final = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))", re.ASCII)

@@ -8,7 +8,7 @@
 | give up | running | failed | that worker, or the sweep once the lease ran out |
 
 The lease is short, so that the sweep fails what a dead worker left soon; while a worker reads, draws and
-stores, a thread of its own process renews it (`heatmaps.leases`), by an UPDATE that names the state.
+stores, a thread of its own process renews it (`heatmaps.broker.leases`), by an UPDATE that names the state.
 
 None of it is an event or is shown to anybody: the clock (`heatmaps.releases.clock`) tells the outcome at the
 release's public moment.
@@ -25,7 +25,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from heatmaps import leases
+from heatmaps.broker import leases
 from heatmaps.ledger.transitions.locks import locked_release
 from heatmaps.models import Drawing, DrawingState, Election, Ledger, Release, ReleaseState
 from heatmaps.record import elections, hold

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from heatmaps import leases
+from heatmaps.broker import leases
 from heatmaps.ledger.transitions.locks import locked_release
 from heatmaps.ledger.version_commitments import VersionChanged
 from heatmaps.models import Drawing, DrawingState, Release, SourceReading

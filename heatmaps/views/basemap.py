@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 
 from heatmaps.http import byte_ranges
 from heatmaps.http.rate_limits import limited_visits
+from heatmaps.maps.pmtiles import VECTOR, Archive, NotReadable
 from heatmaps.maps.streets import Streets, streets_of
-from heatmaps.pmtiles import VECTOR, Archive, NotReadable
 
 # Whoever asks names the version in the address: `heatmaps.maps.streets`.
 _CACHE: Final = "public, max-age=86400"

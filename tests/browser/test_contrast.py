@@ -9,8 +9,8 @@ from django.contrib.staticfiles import finders
 from PIL import Image, ImageColor
 from scipy.ndimage import binary_dilation
 
-from heatmaps.looks import DARK, LIGHT
 from heatmaps.maps import palette
+from heatmaps.maps.looks import DARK, LIGHT
 
 pytestmark = [pytest.mark.browser]
 

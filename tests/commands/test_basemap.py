@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from heatmaps.config.settings import BASE_DIR
 from heatmaps.management.commands import basemap
-from heatmaps.pmtiles import Archive, tile_number
+from heatmaps.maps.pmtiles import Archive, tile_number
 from tests.maps.streets.helsinki import BBOX, BOX, Extract, made
 from tests.services.programs import found_or_skip
 

@@ -9,7 +9,7 @@ from PIL import ImageColor
 from heatmaps.exports.answers import write_table
 from heatmaps.exports.map_image import blank
 from heatmaps.exports.rings import draw_rings
-from heatmaps.looks import LIGHT
+from heatmaps.maps.looks import LIGHT
 from heatmaps.maps.rings import DrawnRing
 from mechanisms.space.grid import Region
 

@@ -13,10 +13,10 @@ from heatmaps.exports.map_image import LONGEST, map_image, size
 from heatmaps.exports.png import MARGIN
 from heatmaps.exports.scale_bar import draw_scale, round_length
 from heatmaps.exports.scene import Scene
-from heatmaps.looks import DARK, LIGHT
 from heatmaps.maps.grid import draw
 from heatmaps.maps.image import mercator_height, position
 from heatmaps.maps.legend import UNCERTAIN, ZERO, legend
+from heatmaps.maps.looks import DARK, LIGHT
 from mechanisms.space.grid import Region
 from tests.exports.examples import NAN, OCEAN, make_heatmap, make_released, written
 

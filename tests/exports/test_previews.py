@@ -9,9 +9,9 @@ from PIL import Image
 
 from heatmaps.exports.previews import OG_IMAGE, THUMBNAIL, write_og_image, write_thumbnail
 from heatmaps.exports.scene import fitted, view_of
-from heatmaps.looks import DARK, LIGHT
 from heatmaps.maps.heat_view import heat_view
 from heatmaps.maps.image import mercator_height
+from heatmaps.maps.looks import DARK, LIGHT
 from mechanisms.space.grid import Region
 from tests.exports.examples import make_released
 from tests.exports.test_point import made as a_point

@@ -8,7 +8,8 @@ import pytest
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from heatmaps import leases, masses
+from heatmaps import masses
+from heatmaps.broker import leases
 from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Drawing, Election, Release

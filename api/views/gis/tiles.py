@@ -13,7 +13,7 @@ from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.exports.sheet_words import headline
 from heatmaps.exports.tiles import MapTiles, tiles_of
-from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.maps.looks import LIGHT, LOOKS
 from heatmaps.maps.tile_drawing import Tile
 from heatmaps.models import Release
 

@@ -19,8 +19,8 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from heatmaps import leases, sources
-from heatmaps.broker import queue
+from heatmaps import sources
+from heatmaps.broker import leases, queue
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import advance
 from heatmaps.ledger import transitions

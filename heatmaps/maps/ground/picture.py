@@ -8,9 +8,9 @@ from PIL import Image, ImageDraw
 from rasterio.enums import MergeAlg
 from rasterio.features import rasterize
 
-from heatmaps.looks import LIGHT, Look
 from heatmaps.maps import image
 from heatmaps.maps.ground import ground_of
+from heatmaps.maps.looks import LIGHT, Look
 from mechanisms.space.grid import Region
 
 _FEWEST_POINTS: Final = 4

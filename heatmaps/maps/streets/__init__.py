@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.urls import reverse
 
-from heatmaps.pmtiles import VECTOR, Archive, NotReadable
+from heatmaps.maps.pmtiles import VECTOR, Archive, NotReadable
 
 DRAWER: Final = "protomaps-leaflet.js"  # a static file of `settings.FRONT_DIR`
 MISSING: Final = "Streets need protomaps-leaflet; `make setup` with npm adds it."

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from heatmaps.exports import example_map
 from heatmaps.http import attempt_limits
 from heatmaps.http.rate_limits import come_again
-from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.maps.looks import LIGHT, LOOKS
 from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.requests import PersonRequest
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 from PIL import ImageColor
 
 from heatmaps.config.settings import BASE_DIR, GROUND_DIR
-from heatmaps.looks import LIGHT
 from heatmaps.maps import ground
 from heatmaps.maps.ground import index
 from heatmaps.maps.ground.picture import ground_picture
+from heatmaps.maps.looks import LIGHT
 from mechanisms.space.grid import Region
 from tests.maps.ground.test_shapes import holds
 

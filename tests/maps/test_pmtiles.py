@@ -2,7 +2,7 @@
 
 import pytest
 
-from heatmaps.pmtiles import Archive, NotReadable, tile_number
+from heatmaps.maps.pmtiles import Archive, NotReadable, tile_number
 from tests.maps.streets.archives import BOX, archive
 
 TILES = {0: b"world", 3: b"south-east", 4: b"north-east", 77: b"finer"}
