@@ -53,7 +53,7 @@ DISTRIBUTION := --dist loadfile --no-loadscope-reorder
 
 # The suites are sized for two cores. A third process for the long one: much of it waits for clocks and servers.
 # PROCESSES=… says otherwise for both.
-test: setup-dev ## the tests (10 to 20 minutes on two cores)
+test: setup-dev ## the tests (8 to 12 minutes on two quiet cores)
 	$(PYTEST) -n $(or $(PROCESSES),2) $(DISTRIBUTION) -m "not long" $(TESTS)
 
 test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests
