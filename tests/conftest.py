@@ -112,16 +112,27 @@ def asks_default_database(item):
     )
 
 
+def name_by_operation(items):
+    """Gives tests of Schemathesis the operation in their ids, too: of what shares an id xdist runs one."""
+    for item in items:
+        operation = getattr(item, "operation_label", None)
+        if operation is not None and item.id.params is None:  # pytest 9.2 leaves it out
+            item._id = item.id.with_params(operation)
+
+
 def pytest_collection_modifyitems(config, items):
     """Puts first what takes longest. With TEST_DATABASE_URL only tests remain that can end otherwise by it.
 
     Raises `pytest.UsageError` for a long test that `make test-long` would not find.
     """
+    name_by_operation(items)
     unread = {
         str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
     }
     if unread:
         raise pytest.UsageError(f"no {' or '.join(LONG_WORDS)} in {', '.join(sorted(unread))}")
+    if len({item.nodeid for item in items}) < len(items):
+        raise pytest.UsageError("several tests share an id, of which xdist would run one")
     if os.environ.get("TEST_DATABASE_URL"):
         config.hook.pytest_deselected(items=[item for item in items if not asks_default_database(item)])
         items[:] = filter(asks_default_database, items)
