@@ -56,11 +56,12 @@ GOALS: Final[Mapping[str, Goal]] = {
     # Bytes a check-in, beside a bare table of five integers.
     "storage.sqlite": Goal(most=1.15, why="46 bytes beside 40"),
     "storage.postgresql": Goal(most=1.45, why="100 bytes beside 69"),
-    # Lists and pages, beside a bare view that answers as many bytes of JSON.
+    # Lists and pages, beside a bare view that answers as many bytes of JSON. The times are of a machine that
+    # took 2.6 s for `heatmap --help` before it loaded less; where that took 1.8 s the view takes .75 ms.
     "lists.releases": Goal(most=25.0, why="50 ms"),
     "lists.datasets": Goal(most=20.0, why="40 ms"),
-    "lists.budget": Goal(most=13.0, why="25 ms"),
-    "lists.release": Goal(most=12.0, why="22 ms"),
+    "lists.budget": Goal(most=23.0, why="25 ms"),
+    "lists.release": Goal(most=20.0, why="22 ms"),
     "lists.budget.growth": Goal(most=1.25, why="flat"),
     "lists.release.growth": Goal(most=1.25, why="flat"),
     "lists.releases.queries": Goal(most=4.0, why="8, where the view asks 2 of whoever is signed in"),
