@@ -146,8 +146,9 @@ def bench_document() -> dict[str, object]:
 
 def main(most: int = MOST_ROWS) -> None:
     document = bench_document()
-    figures = document["figures"]
-    assert isinstance(figures, list)
+    assert isinstance(document["figures"], list)
+    # Those of accuracy are no ratios and have no goal.
+    figures = [figure for figure in document["figures"] if "goal" in figure]
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="hazemap-growth-") as name:
         folder = Path(name)
