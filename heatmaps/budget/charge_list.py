@@ -72,16 +72,16 @@ def charges_at(
             units[charge.at, RESTORE][charge.account] += charge.units
     listed = []
     for at, release in moments:
-        taken = units[at, release]
+        account_units = units[at, release]
         listed.append(
             ListedCharge(
                 at=at,
                 release=None if release == RESTORE else release,
-                units=taken,
-                totals={account: totals[account] for account in taken},
+                units=account_units,
+                totals={account: totals[account] for account in account_units},
             )
         )
-        totals.subtract(taken)
+        totals.subtract(account_units)
     return listed
 
 

@@ -99,10 +99,12 @@ def _history(
 ) -> History:
     """releases: how many were charged."""
     first, last = min(moments), max(moments)
-    taken = [(charge.at, charge.units) for charge in restored]
+    charged_units = [(charge.at, charge.units) for charge in restored]
     charges = counted_charges([account])
     if releases <= MOST_STEPS:
-        taken += [(at, units or 0) for at, units in charges.values_list("release__requested_at", "amount")]
+        charged_units += [
+            (at, units or 0) for at, units in charges.values_list("release__requested_at", "amount")
+        ]
     else:
         time = last - first + 2 * _margin(first, last)
         part = _Part(
@@ -111,9 +113,9 @@ def _history(
             width=int(time.total_seconds()) // MOST_STEPS + 1,
         )
         parts = charges.values_list(part).annotate(at=Max("release__requested_at"), units=Sum("amount"))
-        taken += [(at, int(units)) for _, at, units in parts]
+        charged_units += [(at, int(units)) for _, at, units in parts]
     steps, total = [], 0
-    for at, units in sorted(taken):
+    for at, units in sorted(charged_units):
         total += units
         steps.append(BudgetStep(at=at, total=total))
     return History(

@@ -86,14 +86,14 @@ def of_uploads(uploads: Iterable[Upload | UUID], *, first: int = 0, last: int = 
 
 def _spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns at most `MOST_SPANS` spans of keys that hold all of these; the widest gaps stay out."""
-    joined: list[tuple[int, int]] = []
+    merged_spans: list[tuple[int, int]] = []
     for first, last in sorted(spans):
-        if joined and first <= joined[-1][1] + SMALL_GAP:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        if merged_spans and first <= merged_spans[-1][1] + SMALL_GAP:
+            merged_spans[-1] = (merged_spans[-1][0], max(last, merged_spans[-1][1]))
         else:
-            joined.append((first, last))
-    gaps = [after[0] - before[1] for before, after in pairwise(joined)]
+            merged_spans.append((first, last))
+    gaps = [after[0] - before[1] for before, after in pairwise(merged_spans)]
     widest = sorted(range(len(gaps)), key=gaps.__getitem__, reverse=True)[: MOST_SPANS - 1]
     ends = [*sorted(widest), len(gaps)]
     starts = [0, *(end + 1 for end in ends[:-1])]
-    return [(joined[start][0], joined[end][1]) for start, end in zip(starts, ends, strict=True)]
+    return [(merged_spans[start][0], merged_spans[end][1]) for start, end in zip(starts, ends, strict=True)]

@@ -40,8 +40,8 @@ def build(folder: Path) -> None:
         area_ends=area_ends,
     )
     spellings = [[city["name"], *city["alternatenames"]] for city in cities]
-    text, ends = packed([name for spelled in spellings for name in spelled])
-    counts = np.array([len(spelled) for spelled in spellings], np.int64)
+    text, ends = packed([name for city_names in spellings for name in city_names])
+    counts = np.array([len(city_names) for city_names in spellings], np.int64)
     _save(folder / SPELLINGS, text=text, ends=ends, counts=counts)
 
 

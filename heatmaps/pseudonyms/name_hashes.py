@@ -42,7 +42,7 @@ class NameHasher:
     long_key: bytes = field(repr=False)
 
     @classmethod
-    def drawn(cls) -> Self:
+    def with_random_keys(cls) -> Self:
         """Draws the keys from the operating system."""
         shape = (_SUMS, 2 + LONGEST // 4)
         return cls(

@@ -19,7 +19,7 @@ def tags(hasher, names):
 
 
 def test_names_have_one_hash_exactly_where_they_are_one_in_normal_form():
-    rng, hasher = random.Random(7), NameHasher.drawn()
+    rng, hasher = random.Random(7), NameHasher.with_random_keys()
     names = ["".join(rng.choices(ALPHABET, k=rng.choice([1, 2, 3, 8, 9, 30, 70]))) for _ in range(3000)]
     names += ["a" * count for count in range(1, 200)] + ["\0" * count for count in range(1, 100)]
     rng.shuffle(names)
@@ -31,7 +31,7 @@ def test_names_have_one_hash_exactly_where_they_are_one_in_normal_form():
 
 @pytest.mark.parametrize("length", [1, 4, 5, 8, 12, 13, LONGEST - 1, LONGEST, LONGEST + 1, 1000])
 def test_each_byte_counts_in_each_part_of_a_hash(length):
-    hasher, name = NameHasher.drawn(), "a" * length
+    hasher, name = NameHasher.with_random_keys(), "a" * length
     others = [name[:at] + "b" + name[at + 1 :] for at in range(length)]
     found = hasher.tags(NameColumn.of([name, *others]))
     for part in (found.first >> np.uint64(32), found.first & np.uint64(2**32 - 1), found.second):
@@ -40,7 +40,7 @@ def test_each_byte_counts_in_each_part_of_a_hash(length):
 
 
 def test_a_name_has_its_hash_wherever_it_stands():
-    hasher = NameHasher.drawn()
+    hasher = NameHasher.with_random_keys()
     names = ["x" * 65, "anna", "é", "anna-maria-with-a-long-name", "b"]
     for name in names:
         assert tags(hasher, [name]) == [tags(hasher, names)[names.index(name)]]
@@ -49,19 +49,19 @@ def test_a_name_has_its_hash_wherever_it_stands():
 
 def test_another_key_gives_other_hashes():
     names = ["anna", "y" * (LONGEST + 1)]
-    first, second = (tags(NameHasher.drawn(), names) for _ in range(2))
+    first, second = (tags(NameHasher.with_random_keys(), names) for _ in range(2))
     assert not set(first) & set(second)
 
 
 def test_keys_are_not_shown():
-    hasher = NameHasher.drawn()
+    hasher = NameHasher.with_random_keys()
     assert str(hasher.keys[0, 0]) not in repr(hasher)
     assert "long_key" not in repr(hasher)
 
 
 def test_hashes_are_spread_evenly():
     """The first six bits say in which part a person is counted."""
-    found = NameHasher.drawn().tags(NameColumn.of([f"user{number}" for number in range(64_000)]))
+    found = NameHasher.with_random_keys().tags(NameColumn.of([f"user{number}" for number in range(64_000)]))
     parts = np.bincount((found.first >> np.uint64(58)).astype(np.int64), minlength=64)
     assert parts.min() > 0
     assert parts.max() < 4 * 1000

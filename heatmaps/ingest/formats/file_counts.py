@@ -46,7 +46,7 @@ def read_counts(
     with the file's name, also for a file that cannot be opened, and with code too_many_rejected when more
     than that share (the options' own, if they have one) of all rows is rejected.
     """
-    hasher, counts, left_out = NameHasher.drawn(), KeyCounts(), LeftOut()
+    hasher, counts, left_out = NameHasher.with_random_keys(), KeyCounts(), LeftOut()
     for path in paths:
         for batch in read_file(path, options, names_once=False):
             left_out.add(path, batch)

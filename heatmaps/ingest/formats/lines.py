@@ -162,8 +162,8 @@ class Lines:
 def _blank_lines(block: bytes) -> int:
     """Counts blank lines, or at least half of them."""
     is_break = np.frombuffer(block, np.uint8) == ord("\n")  # a fifth of the time that `count` of a pair takes
-    others = sum(map(block.count, _BLANK)) if b"\r" in block else 0
-    return int(np.count_nonzero(is_break[1:] & is_break[:-1])) + others
+    carriage_returns = sum(map(block.count, _BLANK)) if b"\r" in block else 0
+    return int(np.count_nonzero(is_break[1:] & is_break[:-1])) + carriage_returns
 
 
 def _inflate(blocks: Iterable[bytes]) -> Iterator[bytes]:
